@@ -1,0 +1,70 @@
+# The two commands of the README are `make demo` and `make test`; both do their own set-up.
+# `make` alone lists every target.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+BINARY := target/release/dripline
+PYTHON := .venv/bin/python
+PEERS := tests/peers
+# How many random streams the property tests send through a real proxy.
+STREAMS := 10000
+QUICK_STREAMS := 500
+
+step = @printf '\n==> %s\n' "$(1)"
+
+.PHONY: help demo test test-quick setup build bench clean-parts lint rust peers
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
+
+demo: ## simulated server, proxy, a few dozen requests, and the plots (under 20 s once built)
+	@scripts/setup.sh demo
+	@$(MAKE) --no-print-directory build
+	@$(BINARY) demo
+
+test: ## everything: lint, docs, unit, property and socket tests, then real servers and SDKs
+	@scripts/setup.sh test
+	@$(MAKE) --no-print-directory lint rust STREAMS=$(STREAMS) FULL=1
+	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory peers
+	@printf '\nmake test: all passed\n'
+
+test-quick: ## the Rust part of `make test`, with fewer random streams
+	@scripts/setup.sh rust
+	@$(MAKE) --no-print-directory lint rust STREAMS=$(QUICK_STREAMS)
+
+setup: ## install what `make test` needs (nothing is done twice)
+	@scripts/setup.sh test
+
+build: ## the release binary, target/release/dripline
+	$(call step,release build)
+	@cargo build --release --locked --bin dripline
+
+bench: ## the benches (criterion)
+	@scripts/setup.sh demo
+	@cargo bench --locked
+
+clean-parts: ## remove the Python and npm parts that set-up installed in this checkout
+	rm -rf .venv $(PEERS)/node_modules
+
+# The parts of `make test`, each good alone once `make setup` has run.
+
+lint:
+	$(call step,cargo fmt)
+	@cargo fmt --all --check
+	$(call step,cargo clippy)
+	@cargo clippy --locked --all-targets -- -D warnings
+	$(call step,cargo doc)
+	@RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps
+
+rust:
+	$(call step,cargo test ($(STREAMS) random streams))
+	@TEST_RANDOM_STREAMS=$(STREAMS) $(if $(FULL),TEST_FULL=1) cargo test --locked
+
+peers:
+	$(call step,real peers: llmock + nginx + the openai SDK for Python)
+	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} $(PYTHON) -m pytest $(PEERS)
+	$(call step,real peers: llmock + the openai SDK for Node)
+	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} node --test --test-reporter=spec $(PEERS)/*.test.mjs

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Brings what a target needs onto the machine; quick when everything is there.
+#
+#   scripts/setup.sh rust   a Rust toolchain with rustfmt and clippy, a C compiler, cmake
+#   scripts/setup.sh demo   the same without rustfmt and clippy
+#   scripts/setup.sh test   `rust`, nginx, and the pinned Python and npm parts of tests/peers
+#
+# System packages come by apt when we are root, else one line says what to install. Python and npm parts
+# go into ignored folders of the checkout (.venv, tests/peers/node_modules).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+main() {
+    case "${1:-test}" in
+    demo) system_parts compile ;;
+    rust)
+        system_parts compile
+        rust_components
+        ;;
+    test)
+        system_parts compile peers
+        rust_components
+        python_parts
+        npm_parts
+        ;;
+    *) fail "usage: scripts/setup.sh [demo|rust|test]" ;;
+    esac
+}
+
+say() { printf '==> set-up: %s\n' "$*"; }
+fail() {
+    printf 'set-up failed: %s\n' "$*" >&2
+    exit 1
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# --- system packages ----------------------------------------------------------------------------------
+
+system_parts() {
+    has cargo || fail "cargo is missing: install Rust with rustup (Cargo.toml's rust-version is the oldest that works)"
+    local packages
+    packages=$(missing_packages "$@")
+    [ -z "$packages" ] && return
+    if [ "$(id -u)" -ne 0 ] || ! has apt-get; then
+        fail "missing: $packages (Debian's names). As root: apt-get install $packages"
+    fi
+    apt_install $packages
+    packages=$(missing_packages "$@")
+    [ -z "$packages" ] || fail "still missing after apt-get install: $packages"
+}
+
+# Prints Debian's names of what is not there, for the groups asked for, on one line.
+missing_packages() {
+    local group packages=()
+    for group in "$@"; do
+        case "$group" in
+        compile)
+            has cc && printf '#include <stdlib.h>' | cc -E - >/dev/null 2>&1 || packages+=(gcc libc6-dev)
+            has cmake || packages+=(cmake) # zlib-ng, of pingora's flate2, is built with it
+            ;;
+        peers)
+            has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
+            has node || packages+=(nodejs)
+            has npm || packages+=(npm)
+            nginx_path >/dev/null || packages+=(nginx)
+            ;;
+        esac
+    done
+    echo "${packages[*]-}"
+}
+
+# Debian keeps nginx in /usr/sbin, which is not on every user's PATH.
+nginx_path() { command -v nginx || PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v nginx; }
+
+apt_install() {
+    say "apt-get install $*"
+    export DEBIAN_FRONTEND=noninteractive
+    # Only nginx's program is wanted. Its service must not start on this machine, and Debian's way to say so is this file.
+    if [ ! -e /usr/sbin/policy-rc.d ]; then
+        printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+        chmod +x /usr/sbin/policy-rc.d
+        trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+    fi
+    apt-get update -q || fail "apt-get update"
+    apt-get install -q -y --no-install-recommends "$@" || fail "apt-get install $*"
+}
+
+rust_components() {
+    cargo fmt --version >/dev/null 2>&1 || add_component rustfmt
+    cargo clippy --version >/dev/null 2>&1 || add_component clippy
+}
+
+add_component() {
+    has rustup || fail "$1 is missing: install this part of the Rust toolchain"
+    say "rustup component add $1"
+    rustup component add "$1" || fail "rustup component add $1"
+}
+
+# --- parts inside the checkout ------------------------------------------------------------------------
+# Each is remade when its list of exact versions changes: a stamp beside it holds the list's sum.
+
+python_parts() {
+    local list=tests/peers/requirements.txt stamp=.venv/.installed
+    is_current "$list" "$stamp" "$(python3 --version)" && return
+    say "Python parts into .venv (about 15 s)"
+    rm -rf .venv
+    python3 -m venv .venv || fail "python3 -m venv .venv"
+    .venv/bin/python -m pip install --disable-pip-version-check --requirement "$list" |
+        awk '/^Collecting/ { printf "."; fflush() } END { print "" }' || # a dot for each part
+        fail "pip install --requirement $list"
+    sum "$list" "$(python3 --version)" >"$stamp"
+}
+
+npm_parts() {
+    local list=tests/peers/package-lock.json stamp=tests/peers/node_modules/.installed
+    is_current "$list" "$stamp" "$(node --version)" && return
+    say "npm parts into tests/peers/node_modules (about 5 s)"
+    (cd tests/peers && npm ci --no-fund --no-audit --loglevel=error) || fail "npm ci in tests/peers"
+    sum "$list" "$(node --version)" >"$stamp"
+}
+
+is_current() { [ -f "$2" ] && [ "$(cat "$2")" = "$(sum "$1" "$3")" ]; }
+sum() { printf '%s ' "$2" && cksum <"$1"; }
+
+main "$@"

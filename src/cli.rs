@@ -1,0 +1,265 @@
+//! The command line: what can be typed, its help, and what a mistake is told.
+
+mod announce;
+
+use std::error::Error as _;
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::config::{DEFAULTS, ListenAddr, Settings};
+
+pub use announce::announcement;
+
+/// A whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dripline",
+    version,
+    about = "A transparent timing reverse proxy for LLM servers",
+    long_about = "A transparent timing reverse proxy for LLM servers.\n\nPoint an app's base URL at it: every byte \
+        passes unchanged, and each request leaves one record with the time to the first token, the gaps between \
+        tokens, stalls, and a verdict on who held the stream back.",
+    after_help = "Examples:\n  \
+        dripline demo                                      see it work, with a simulated server\n  \
+        dripline proxy --upstream http://127.0.0.1:8000    measure a server of your own\n  \
+        OPENAI_BASE_URL=http://127.0.0.1:8080/v1 my-app    point an app at it",
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Job,
+}
+
+/// What `dripline` can do.
+#[derive(Debug, Subcommand)]
+pub enum Job {
+    /// Stand between apps and a server, pass everything on and record its timing
+    #[command(after_help = "Examples:\n  \
+        dripline proxy --upstream http://127.0.0.1:8000\n  \
+        dripline proxy --upstream https://api.openai.com --label 'hosted, from the office'\n  \
+        dripline proxy --upstream http://gpu-1:8000 --listen 0.0.0.0:8080 --log /var/log/dripline.jsonl\n  \
+        dripline proxy --upstream http://127.0.0.1:8000 --log - | jq .ttft_ms\n  \
+        dripline proxy --config dripline.toml\n\n\
+        Then point the app at it: OPENAI_BASE_URL=http://127.0.0.1:8080/v1\n\n\
+        Durations are written 500ms, 30s or 1m30s. A flag wins over its variable, that over the file of --config, \
+        that over the default. Prompts, answers, keys and query strings are never recorded.")]
+    Proxy(Box<Settings>),
+
+    /// Run a simulated OpenAI-style server that streams by a script, to try things on
+    #[command(after_help = "Examples:\n  \
+        dripline simulate                        each request chooses a scenario by its model name\n  \
+        dripline simulate --scenario steady      every request gets this one\n  \
+        dripline simulate --scenario mine.toml   a script of your own\n\n\
+        In another terminal:\n  \
+        dripline proxy --upstream http://127.0.0.1:8000\n\n\
+        No model runs here: its words are made up, its timing is the script's.")]
+    Simulate(Simulate),
+
+    /// Show it all in 20 seconds: simulated server, proxy, requests, records and plots
+    #[command(after_help = "Examples:\n  \
+        dripline demo           runs, shows its plots and ends\n  \
+        dripline demo --keep    stays up, to be tried with curl or an app\n\n\
+        Everything runs in this one process on free ports; the server is simulated.")]
+    Demo(Demo),
+}
+
+/// `dripline simulate`
+#[derive(Debug, Args)]
+pub struct Simulate {
+    /// Address to listen on; port 0 for a free one
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8000")]
+    pub listen: ListenAddr,
+
+    /// Ready scenario by its name, or a file with one, for every request
+    #[arg(long, value_name = "NAME|FILE")]
+    pub scenario: Option<String>,
+}
+
+/// `dripline demo`
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Stay up after the plots and print how to send requests of your own
+    #[arg(long)]
+    pub keep: bool,
+}
+
+/// Reads a command line, its first argument the program's name, and `DRIPLINE_*` variables. Help
+/// and version are errors too, as clap has it: [`clap::Error::exit`] prints each where it belongs
+/// and ends with its code (0, or 2 for a mistake).
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    command()
+        .try_get_matches_from(&args)
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .map_err(|error| explained(error, &args))
+}
+
+/// The whole command. The settings have no defaults for clap, which would let none of the file's
+/// values through: here the help learns them, and the flags of booleans become switches.
+pub fn command() -> Command {
+    let defaults: toml::Table = DEFAULTS
+        .parse()
+        .expect("DEFAULTS is valid, as every start and test shows");
+    Cli::command().mut_subcommand("proxy", |proxy| {
+        proxy.mut_args(
+            |arg| match arg.get_long().and_then(|key| defaults.get(key)) {
+                Some(toml::Value::Boolean(_)) => switch(arg),
+                Some(toml::Value::String(default)) => {
+                    let help = format!(
+                        "{} [default: {default}]",
+                        arg.get_help().map(ToString::to_string).unwrap_or_default()
+                    );
+                    arg.help(help).hide_env_values(true)
+                }
+                _ => arg.hide_env_values(true),
+            },
+        )
+    })
+}
+
+/// Makes `--flag` and `--flag=false` of a boolean.
+fn switch(arg: Arg) -> Arg {
+    arg.num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("true")
+        .value_parser(boolean)
+        .hide_env_values(true)
+}
+
+/// Also the words that variables have for booleans elsewhere.
+fn boolean(text: &str) -> Result<bool, String> {
+    match text {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err(format!("'{text}' is neither; write true or false")),
+    }
+}
+
+/// clap's error, or for a wrong value one that names the variable where it came from there, and
+/// that repeats nothing of the value but what its setting finds fit: a URL may hold a key.
+fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
+    let Some(ContextValue::String(arg)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let told = |kind, message: String| {
+        clap::Error::raw(
+            kind,
+            format!("{message}\n\nFor more information, try '--help'.\n"),
+        )
+    };
+    match error.kind() {
+        ErrorKind::UnknownArgument if arg.contains("://") => told(
+            ErrorKind::UnknownArgument,
+            "a URL stands alone; write dripline proxy --upstream URL, for example --upstream http://127.0.0.1:8000".to_owned(),
+        ),
+        kind @ (ErrorKind::ValueValidation | ErrorKind::InvalidValue) => {
+            let flag = arg.split(['=', ' ', '[']).next().unwrap_or_default();
+            let typed = args.iter().filter_map(|arg| arg.to_str()).any(|arg| arg.split('=').next() == Some(flag));
+            match (variable(flag).filter(|_| !typed), error.source()) {
+                (Some(variable), Some(problem)) => told(kind, format!("environment variable {variable}: {problem}")),
+                (Some(variable), None) => told(kind, format!("environment variable {variable} is empty; set it, or unset it")),
+                (None, Some(problem)) => told(kind, format!("{flag}: {problem}")),
+                (None, None) => error,
+            }
+        }
+        _ => error,
+    }
+}
+
+/// The variable of a setting's flag.
+fn variable(flag: &str) -> Option<String> {
+    let proxy = Settings::augment_args(Command::new(""));
+    let arg = proxy
+        .get_arguments()
+        .find(|arg| arg.get_long() == flag.strip_prefix("--"))?;
+    Some(arg.get_env()?.to_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(args: &str) -> Settings {
+        match parse(args.split(' ').map(OsString::from)).unwrap().command {
+            Job::Proxy(settings) => *settings,
+            job => panic!("{job:?}"),
+        }
+    }
+
+    fn error(args: &[&str]) -> String {
+        parse(args.iter().map(OsString::from))
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_setting_has_the_variable_and_the_key_of_its_flag() {
+        for arg in Settings::augment_args(Command::new("")).get_arguments() {
+            let long = arg.get_long().unwrap();
+            let variable = format!("DRIPLINE_{}", long.to_uppercase().replace('-', "_"));
+            assert_eq!(arg.get_env(), Some(variable.as_ref()), "{long}");
+        }
+    }
+
+    #[test]
+    fn switches_go_both_ways() {
+        assert_eq!(settings("dripline proxy").quiet, None);
+        assert_eq!(settings("dripline proxy --quiet").quiet, Some(true));
+        assert_eq!(
+            settings("dripline proxy --quiet=false --timeline").quiet,
+            Some(false)
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_by_its_flag_with_a_fix() {
+        let error = error(&["dripline", "proxy", "--drain", "30"]);
+        assert!(
+            error.starts_with("error: --drain: '30' has no unit; write 30s for seconds"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_bare_url_is_led_to_its_flag_and_no_key_in_one_is_repeated() {
+        for args in [
+            &["dripline", "proxy", "http://me:sk-planted@h"][..],
+            &["dripline", "proxy", "--upstream", "http://me:sk-planted@h"],
+            &["dripline", "proxy", "--upstream=http://h/?key=sk-planted"],
+        ] {
+            let error = error(args);
+            assert!(
+                error.contains("http://127.0.0.1:8000") && !error.contains("sk-planted"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn help_and_version_are_no_mistakes() {
+        for (args, code) in [
+            (&["dripline", "--help"][..], 0),
+            (&["dripline", "proxy", "--help"], 0),
+            (&["dripline", "--version"], 0),
+            (&["dripline", "proxi"], 2),
+            (&["dripline"], 2),
+        ] {
+            assert_eq!(
+                parse(args.iter().map(OsString::from))
+                    .unwrap_err()
+                    .exit_code(),
+                code,
+                "{args:?}"
+            );
+        }
+    }
+}

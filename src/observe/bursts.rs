@@ -1,0 +1,110 @@
+//! Bursts: maximal runs of events that came (almost) at once.
+//!
+//! What counts as "at once" is a gap of at most 1 ms, the noise of one write and one read, or a
+//! tenth of the stream's own median gap, whichever is longer.
+
+use super::stats::{Us, percentile};
+use super::timeline::Logged;
+
+/// Gaps up to this are "at once" in any stream, µs.
+const AT_ONCE: Us = 1_000;
+
+/// A run of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Burst {
+    /// Its first event, from the first event of the stream.
+    pub start: Us,
+    /// Its events.
+    pub events: u64,
+    /// Token events among them.
+    pub tokens: u64,
+    /// Body bytes.
+    pub bytes: u64,
+}
+
+/// The longest gap within a burst, given the median of the event gaps above zero.
+pub fn longest_gap_within(median_non_zero: Option<Us>) -> Us {
+    AT_ONCE.max(median_non_zero.unwrap_or(0) / 10)
+}
+
+/// The bursts of `events`, whose gaps inside are at most `within`.
+pub fn find(events: &[Logged], within: Us) -> Vec<Burst> {
+    let mut bursts: Vec<Burst> = Vec::new();
+    let mut at = 0;
+    for (i, event) in events.iter().enumerate() {
+        at += Us::from(event.gap);
+        let (tokens, bytes) = (u64::from(event.is_token), u64::from(event.bytes));
+        match bursts.last_mut() {
+            Some(burst) if i > 0 && Us::from(event.gap) <= within => {
+                burst.events += 1;
+                burst.tokens += tokens;
+                burst.bytes += bytes;
+            }
+            _ => bursts.push(Burst {
+                start: at,
+                events: 1,
+                tokens,
+                bytes,
+            }),
+        }
+    }
+    bursts
+}
+
+/// Median time from the start of a burst to the start of the next.
+pub fn period(bursts: &[Burst]) -> Option<Us> {
+    let mut periods: Vec<u32> = bursts
+        .windows(2)
+        .map(|pair| u32::try_from(pair[1].start - pair[0].start).unwrap_or(u32::MAX))
+        .collect();
+    periods.sort_unstable();
+    percentile(&periods, 50).map(Us::from)
+}
+
+/// Events of the burst that begins with event number `first`; `None` past the log.
+pub fn length_from(events: &[Logged], first: u64, within: Us) -> Option<u64> {
+    let rest = events.get(usize::try_from(first).ok()?..)?;
+    let (_, more) = rest.split_first()?;
+    Some(
+        1 + more
+            .iter()
+            .take_while(|event| Us::from(event.gap) <= within)
+            .count() as u64,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(gaps: &[u32]) -> Vec<Logged> {
+        gaps.iter()
+            .map(|&gap| Logged {
+                gap,
+                bytes: 10,
+                is_token: true,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn runs_of_small_gaps_are_bursts() {
+        let events = events(&[0, 500, 1_000, 1_001, 0, 50_000]);
+        let bursts = find(&events, longest_gap_within(None));
+        let sizes: Vec<_> = bursts
+            .iter()
+            .map(|burst| (burst.start, burst.events, burst.bytes))
+            .collect();
+        assert_eq!(sizes, [(0, 3, 30), (2_501, 2, 20), (52_501, 1, 10)]);
+        assert_eq!(period(&bursts), Some(50_000));
+        assert_eq!(length_from(&events, 3, 1_000), Some(2));
+        assert_eq!(length_from(&events, 6, 1_000), None);
+    }
+
+    #[test]
+    fn a_slow_stream_has_a_wider_measure() {
+        assert_eq!(longest_gap_within(Some(2_000_000)), 200_000);
+        assert_eq!(longest_gap_within(Some(5_000)), 1_000);
+        assert!(find(&[], 1_000).is_empty() && period(&[]).is_none());
+    }
+}

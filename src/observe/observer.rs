@@ -1,0 +1,281 @@
+//! One request's observation: the only type of this room that the relay talks to.
+//!
+//! The relay says what it saw and when; at the end there is a record. Nothing in here returns an
+//! error, waits, or keeps more than a bounded amount of memory.
+
+mod body;
+mod input;
+
+use std::time::Duration;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::dialect::Api;
+use super::outcome::{Outcome, Reading};
+use super::record::{Flag, Origin, Request, RequestRecord, Response, SCHEMA, Upstream};
+use super::request::{RequestFacts, RequestScan};
+use super::stats::{Us, in_ms};
+use super::summary::Summary;
+use super::timeline::Timeline;
+use super::verdict::{self, Facts};
+use body::Body;
+
+pub use super::record::ErrorKind;
+pub use input::{Cause, Options, RequestHead, ResponseHead, Stamp};
+
+/// One request under observation.
+pub struct Observer {
+    head: RequestHead,
+    options: Options,
+    scan: RequestScan,
+    request_bytes: u64,
+    upstream: Upstream,
+    response: Option<ResponseHead>,
+    body: Body,
+    timeline: Timeline,
+    hash: Option<Box<Xxh3>>,
+    retried: bool,
+    arrival_uncertain: bool,
+    stopped: bool,
+}
+
+impl Observer {
+    /// Begins at `t0`: the last byte of the request head came.
+    pub fn new(head: RequestHead, options: Options) -> Self {
+        Observer {
+            timeline: Timeline::new(options.timeline),
+            hash: options.body_hash.then(Box::default),
+            body: Body::none(Api::of_path(&head.path)),
+            head,
+            options,
+            scan: RequestScan::new(),
+            request_bytes: 0,
+            upstream: Upstream::default(),
+            response: None,
+            retried: false,
+            arrival_uncertain: false,
+            stopped: false,
+        }
+    }
+
+    /// A piece of the request's body.
+    pub fn on_request_body(&mut self, bytes: &[u8]) {
+        self.request_bytes += bytes.len() as u64;
+        if self.body.reading() != Reading::Upgraded {
+            self.scan.push(bytes);
+        }
+    }
+
+    /// The last byte of the request's body came.
+    pub fn on_request_end(&mut self, at: Duration) {
+        self.timeline.on_request_end(us(at));
+    }
+
+    /// A connection to the upstream; the last one stands.
+    pub fn on_upstream(&mut self, facts: Upstream) {
+        self.upstream = facts;
+    }
+
+    /// The request is sent again on another connection.
+    pub fn on_retried(&mut self) {
+        self.retried = true;
+    }
+
+    /// All of the request that was written so far is with the upstream's socket; the last call
+    /// stands.
+    pub fn on_sent(&mut self, at: Duration) {
+        self.timeline.on_sent(us(at));
+    }
+
+    /// A sign of life other than the final header and the body: an interim response.
+    pub fn on_upstream_byte(&mut self, at: Duration) {
+        self.timeline.on_upstream_byte(us(at));
+    }
+
+    /// The final response header, the upstream's or the proxy's own.
+    pub fn on_header(&mut self, at: Duration, head: ResponseHead) {
+        if head.origin == Origin::Upstream {
+            self.timeline.on_header(us(at));
+        }
+        let asked = self.scan.facts().stream == Some(true);
+        self.body = Body::new(
+            Api::of_path(&self.head.path),
+            &head,
+            asked,
+            self.options.event_limit,
+        );
+        self.response = Some(head);
+    }
+
+    /// The connection switched protocols: from now on bytes are only counted.
+    pub fn on_upgraded(&mut self, _at: Duration) {
+        self.body = Body::upgraded();
+        self.hash = None;
+    }
+
+    /// A piece of the response's body. `new_chunk`: it began with a socket read of its own; else
+    /// it belongs to the same chunk as the piece before it.
+    pub fn on_body(&mut self, arrived: Duration, stamp: Stamp, new_chunk: bool, bytes: &[u8]) {
+        if self.stopped {
+            return;
+        }
+        if let Some(hash) = &mut self.hash {
+            hash.update(bytes);
+        }
+        self.timeline
+            .on_piece(us(arrived), stamp == Stamp::Kernel, new_chunk, bytes);
+        self.body.read(bytes, &mut self.timeline);
+    }
+
+    /// The client's socket has wholly taken the first `chunks` chunks.
+    pub fn on_flushed(&mut self, chunks: u64, at: Duration) {
+        self.timeline.on_flushed(chunks, us(at));
+    }
+
+    /// The client's socket is full.
+    pub fn on_blocked(&mut self, from: Duration) {
+        self.timeline.hold.on_blocked(us(from));
+    }
+
+    /// The client's socket takes bytes again.
+    pub fn on_unblocked(&mut self, at: Duration) {
+        self.timeline.hold.on_unblocked(us(at));
+    }
+
+    /// Reading had to stop for a slow client: later arrivals may be late.
+    pub fn on_arrival_uncertain(&mut self) {
+        self.arrival_uncertain = true;
+    }
+
+    /// No more figures: something in here failed. What was measured stands.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+        self.hash = None;
+    }
+
+    /// The end. Makes the record.
+    pub fn finish(mut self, at: Duration, cause: Cause) -> RequestRecord {
+        if !self.stopped {
+            self.body.finish(&mut self.timeline);
+        }
+        self.timeline.finish(us(at));
+        let facts = self.scan.finish();
+        let partial = self.body.is_partial(&self.timeline);
+        let summary = Summary::of(self.timeline);
+        let content = self.body.content();
+        let outcome = Outcome {
+            cause,
+            response: self.response.as_ref(),
+            media: self.body.media(),
+            reading: self.body.reading(),
+            asked: facts.stream == Some(true),
+            content,
+            n_events: summary.n_events,
+            n_tokens: summary.n_tokens,
+            partial,
+            stopped: self.stopped,
+        };
+        let end = outcome.end();
+        let mut flags: Vec<Flag> = outcome.flags(end).collect();
+        for (is_so, flag) in [
+            (self.body.label_lies(), Flag::LabelBodyMismatch),
+            (self.retried, Flag::Retried),
+            (self.head.expect_continue, Flag::ExpectContinue),
+            (self.arrival_uncertain, Flag::ArrivalUncertain),
+            (summary.rows_cut, Flag::TimelineCut),
+        ] {
+            flags.extend(is_so.then_some(flag));
+        }
+        flags.sort_unstable();
+        let verdict = verdict::judge(&Facts {
+            summary: &summary,
+            outcome: &outcome,
+            end,
+            flags: &flags,
+        });
+
+        let ms = |point: Option<Us>| point.map(in_ms);
+        let hash = self.hash.as_ref().filter(|_| summary.at.header.is_some());
+        let mut server_says = content.server_says;
+        let processing = self.response.as_ref().and_then(|head| head.processing_ms);
+        server_says.processing_ms = server_says.processing_ms.or(processing);
+        RequestRecord {
+            schema: SCHEMA,
+            at: summary.marks(),
+            ttft_ms: ms(summary.at.first_token),
+            ttft_after_request_ms: ms(summary.ttft_after_request()),
+            ttfa_ms: ms(summary.at.first_answer),
+            ttft_null: outcome.ttft_null(end),
+            gaps: summary.gaps(),
+            tail_ms: ms(summary.tail()),
+            counts: self.body.counts(&summary),
+            tokens: content.tokens,
+            rates: summary.rates(content.tokens.completion),
+            stamps: summary.stamps,
+            server_says,
+            api: self.response.is_some().then_some(content.api),
+            end,
+            flags,
+            error: outcome.error(end),
+            verdict,
+            request: request(&self.head, facts, self.request_bytes),
+            upstream: self.upstream,
+            response: Response {
+                model: content.model.clone(),
+                id: content.id.clone(),
+                body_hash: hash.map(|hash| format!("{:032x}", hash.digest128())),
+                ..response(self.response.as_ref())
+            },
+            id: self.head.id,
+            started_at: self.head.started_at,
+            label: self.head.label,
+            instance: self.head.instance,
+            load: self.head.load,
+            stalls: summary.stalls,
+            silence: summary.silence,
+            coalescing: summary.coalescing,
+            hold: summary.hold,
+            timeline: summary.rows,
+        }
+    }
+}
+
+fn request(head: &RequestHead, facts: RequestFacts, bytes: u64) -> Request {
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    Request {
+        method: known(&head.method),
+        path: known(&head.path),
+        model: facts.model,
+        stream: facts.stream,
+        has_tools: facts.has_tools,
+        bytes,
+        request_id: head.request_id.clone(),
+        trace_id: head.trace_id.clone(),
+        accept_encoding: head.accept_encoding.clone(),
+        http: known(head.http),
+        client_addr: head.client_addr.clone(),
+    }
+}
+
+fn response(head: Option<&ResponseHead>) -> Response {
+    let Some(head) = head else {
+        return Response::default();
+    };
+    Response {
+        status: Some(head.status),
+        origin: Some(head.origin),
+        content_type: head.content_type.clone(),
+        content_encoding: head.content_encoding.clone(),
+        framing: head.framing,
+        request_id: head.request_id.clone(),
+        server: head.server.clone(),
+        ..Response::default()
+    }
+}
+
+fn us(at: Duration) -> Us {
+    u64::try_from(at.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! Streams as real servers send them, in scripted times, and what the record must say of them.
+//! Each is observed whole and byte by byte; the two records must be equal (see `support`).
+
+mod bodies;
+mod cuts;
+mod ends;
+mod golden;
+mod grammar;
+mod hostile;
+mod support;
+mod timing;
+mod tokens;
+mod waits;

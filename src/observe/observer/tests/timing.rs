@@ -1,0 +1,233 @@
+//! Who held the stream back.
+
+use super::support::*;
+use crate::observe::record::{Flag, Side, Timing};
+
+/// A stream as the server makes it, let through a hop that keeps what it has until `release`.
+fn through_hop(made: &[(f64, Vec<u8>)], release: impl Fn(f64) -> f64) -> Vec<(f64, Vec<u8>)> {
+    let mut reads: Vec<(f64, Vec<u8>)> = Vec::new();
+    for (ms, bytes) in made {
+        let at = release(*ms);
+        match reads.last_mut() {
+            Some((last, all)) if *last == at => all.extend_from_slice(bytes),
+            _ => reads.push((at, bytes.clone())),
+        }
+    }
+    reads
+}
+
+#[test]
+fn a_healthy_stream_is_steady_whatever_its_jitter() {
+    for seed in 1..40 {
+        let mut noise = noise(seed);
+        let mut at = 60.0;
+        let mut script = chat().at(at, role());
+        for _ in 0..200 {
+            at += 18.0 + 14.0 * noise();
+            script = script.at(at, word());
+        }
+        let record = script
+            .at(at + 1.0, finish())
+            .at(at + 1.0, joined([usage(200), done()]))
+            .end(at + 1.0);
+        assert_eq!(
+            (timing(&record), side(&record)),
+            (Timing::Steady, None),
+            "seed {seed}"
+        );
+        assert!(record.verdict.unwrap().findings.is_empty());
+    }
+}
+
+#[test]
+fn several_words_per_event_are_the_server_s_choice() {
+    let mut noise = noise(7);
+    let mut script = chat().every(100.0, 100.0, 10, |_| text("five words in one event "));
+    let mut at = 1_000.0;
+    for i in 0..30 {
+        at += 20.0 + 80.0 * noise();
+        script = script.at(at, text(&"w ".repeat(1 + i % 5)));
+    }
+    let record = script
+        .at(at, joined([finish(), usage(130), done()]))
+        .end(at);
+    assert_eq!(timing(&record), Timing::Steady);
+    assert!(record.rates.tokens_per_s_after_first.is_some());
+}
+
+#[test]
+fn very_short_answers_are_not_accused() {
+    let quick = [
+        chat()
+            .at(60.0, joined([role(), text("Yes"), finish(), done()]))
+            .end(60.0),
+        chat()
+            .at(60.0, role())
+            .at(200.0, joined([text("Yes"), text("."), finish(), done()]))
+            .end(200.0),
+        chat()
+            .at(60.0, role())
+            .at(200.0, word())
+            .at(225.0, word())
+            .at(250.0, joined([word(), done()]))
+            .end(250.0),
+        chat()
+            .at(
+                1_500.0,
+                joined([role(), text("Yes"), finish(), usage(1), done()]),
+            )
+            .end(1_500.0),
+    ];
+    for record in quick {
+        let verdict = record.verdict.unwrap();
+        assert!(
+            matches!(verdict.timing, Timing::Steady | Timing::Irregular),
+            "{verdict:?}"
+        );
+        assert!(verdict.confidence < 0.5, "{verdict:?}");
+    }
+}
+
+#[test]
+fn the_whole_body_at_once_with_a_late_or_an_early_header() {
+    let all = || {
+        joined(
+            [role()]
+                .into_iter()
+                .chain((0..49).map(|_| text("t")))
+                .chain([finish(), done()]),
+        )
+    };
+    for header in [1_740.0, 5.0] {
+        let record = chat().header(header).at(1_740.0, all()).end(1_740.0);
+        assert_eq!(
+            (record.ttft_ms, record.gaps.token.p50_ms),
+            (Some(1_740.0), Some(0.0))
+        );
+        assert_eq!(
+            (timing(&record), side(&record)),
+            (Timing::WholeBodyBurst, Some(Side::Upstream))
+        );
+        assert_eq!(record.coalescing.events_per_chunk_max, 52);
+        assert_eq!(record.coalescing.burst_events, [52]);
+        assert_eq!(
+            (
+                record.rates.chunks_per_s_after_first,
+                record.rates.tokens_per_s_after_first
+            ),
+            (None, None)
+        );
+    }
+    let record = chat()
+        .reply(|head| head.framing = Some(crate::observe::record::Framing::Length))
+        .at(1_740.0, all())
+        .end(1_740.0);
+    assert_eq!(record.flags, [Flag::LengthKnownStream]);
+    assert!(record.verdict.unwrap().summary.contains("length was known"));
+}
+
+#[test]
+fn a_role_let_through_and_the_rest_held_is_still_a_whole_body() {
+    let rest = joined((0..60).map(|_| word()).chain([finish(), usage(60), done()]));
+    let record = chat().at(30.0, role()).at(4_000.0, rest).end(4_000.0);
+    assert_eq!(timing(&record), Timing::WholeBodyBurst);
+    assert_eq!(record.rates.tokens_per_s_after_first, None);
+}
+
+#[test]
+fn a_hop_that_lets_go_write_by_write_is_found_as_well() {
+    let record = chat()
+        .every(8_000.0, 1.25, 8, |_| word())
+        .at(8_010.0, done())
+        .end(8_010.0);
+    assert_eq!(timing(&record), Timing::WholeBodyBurst);
+    let straight = chat()
+        .every(0.0, 1_000.0, 8, |_| word())
+        .at(8_000.0, done())
+        .end(8_000.0);
+    assert_eq!(timing(&straight), Timing::Steady);
+}
+
+#[test]
+fn a_fast_engine_is_no_hop() {
+    let record = chat()
+        .at(100.0, role())
+        .every(200.0, 0.5, 20, |_| word())
+        .at(210.0, done())
+        .end(210.0);
+    assert_eq!(timing(&record), Timing::Steady);
+    let record = chat()
+        .at(30.0, role())
+        .every(50.0, 0.3, 5_000, |_| word())
+        .at(1_550.0, done())
+        .end(1_550.0);
+    assert_eq!(timing(&record), Timing::Steady);
+}
+
+#[test]
+fn blocks_timers_and_groups_are_never_steady() {
+    let made: Vec<(f64, Vec<u8>)> = (0..200)
+        .map(|i| (50.0 + 25.0 * f64::from(i), word()))
+        .collect();
+    for period in [100.0, 250.0, 1_650.0, 2_000.0] {
+        let mut script = chat();
+        script.steps = through_hop(&made, |ms| (ms / period).ceil() * period);
+        let record = script.at(5_200.0, joined([finish(), done()])).end(5_200.0);
+        assert_eq!(
+            (timing(&record), side(&record)),
+            (Timing::TransportCoalesced, Some(Side::Upstream)),
+            "{period}"
+        );
+    }
+    // The same with the parts of a group spaced, so that no two events share a read or a burst.
+    for group in [10.0, 50.0] {
+        let mut script = chat();
+        for i in 0..200 {
+            let i = f64::from(i);
+            script = script.at(
+                287.0 + (i / group).floor() * 220.0 + (i % group) * 1.6,
+                word(),
+            );
+        }
+        let record = script.at(5_200.0, done()).end(5_200.0);
+        assert_ne!(timing(&record), Timing::Steady, "{group}");
+    }
+}
+
+#[test]
+fn a_producer_that_never_yields() {
+    let batch = |n: usize| joined((0..n).map(|_| word()));
+    let record = chat()
+        .at(300.0, batch(30))
+        .at(1_200.0, batch(30))
+        .at(2_100.0, batch(31))
+        .end(2_100.0);
+    assert_eq!(
+        (record.ttft_ms, record.counts.events, record.counts.chunks),
+        (Some(300.0), 91, 3)
+    );
+    assert_eq!(timing(&record), Timing::TransportCoalesced);
+    assert_eq!(record.coalescing.burst_events, [30, 30, 31]);
+    assert_eq!(
+        (
+            record.coalescing.chunks_with_many_events,
+            record.coalescing.burst_period_ms
+        ),
+        (3, Some(900.0))
+    );
+}
+
+#[test]
+fn moderation_in_groups_names_the_filter_as_a_clue() {
+    let prompt = r#"{"choices":[],"prompt_filter_results":[{"prompt_index":0,"content_filter_results":{}}]}"#;
+    let record = chat()
+        .at(180.0, event(prompt))
+        .every(2_000.0, 2_000.0, 5, |_| joined((0..40).map(|_| word())))
+        .at(10_001.0, joined([finish(), done()]))
+        .end(10_001.0);
+    assert_eq!(
+        (record.ttft_ms, timing(&record)),
+        (Some(2_000.0), Timing::TransportCoalesced)
+    );
+    assert!(record.verdict.unwrap().findings[0].hint.contains("Azure"));
+}

@@ -1,0 +1,230 @@
+//! The timeline in figures: what of the record comes from times and counts alone.
+
+use super::bursts::{self, Burst};
+use super::record::{Coalescing, GapStats, Gaps, Hold, Marks, Rates, Row, Silence, Stall, Stamps};
+use super::stats::{Series, Sorted, Us, in_ms};
+use super::timeline::{self, LEAST_STALL, Points, Timeline};
+
+/// A stall is this many times the 90th percentile of the token gaps, or more.
+const STALL_FACTOR: Us = 5;
+
+/// Bursts whose sizes the record shows.
+const BURSTS_SHOWN: usize = 16;
+
+/// One series of gaps.
+#[derive(Debug)]
+pub struct Distances {
+    /// All gaps.
+    pub gaps: Sorted,
+    /// The last point.
+    pub last: Option<Us>,
+    max_at: Option<Us>,
+}
+
+/// Everything that the times say.
+#[derive(Debug)]
+pub struct Summary {
+    /// Single points.
+    pub at: Points,
+    /// Gaps between chunks.
+    pub chunk: Distances,
+    /// Gaps between events.
+    pub event: Distances,
+    /// Gaps between token events.
+    pub token: Distances,
+    /// Bursts of events.
+    pub bursts: Vec<Burst>,
+    /// The worst stalls.
+    pub stalls: Vec<Stall>,
+    /// Times without a byte.
+    pub silence: Silence,
+    /// How events shared reads.
+    pub coalescing: Coalescing,
+    /// The proxy's own delay.
+    pub hold: Hold,
+    /// Rows of the timeline.
+    pub rows: Option<Vec<Row>>,
+    /// Whether rows are missing.
+    pub rows_cut: bool,
+    /// Where arrival times came from.
+    pub stamps: Option<Stamps>,
+    /// Chunks.
+    pub n_chunks: u64,
+    /// Chunks with a token event.
+    pub n_token_chunks: u64,
+    /// Events.
+    pub n_events: u64,
+    /// Token events.
+    pub n_tokens: u64,
+    /// Body bytes.
+    pub bytes: u64,
+}
+
+impl Summary {
+    /// Sums up a timeline that is finished.
+    pub fn of(timeline: Timeline) -> Summary {
+        let stamps = timeline.stamps();
+        let event = Distances::of(timeline.events);
+        let token = Distances::of(timeline.tokens);
+        let within = bursts::longest_gap_within(event.gaps.median_non_zero());
+        let log = timeline.log.events();
+        let bursts = bursts::find(log, within);
+        let threshold = LEAST_STALL.max(STALL_FACTOR * token.gaps.percentile(90).unwrap_or(0));
+        let stalls = timeline.pauses.from(threshold).map(|pause| Stall {
+            at_ms: in_ms(pause.at),
+            gap_ms: in_ms(pause.gap),
+            after_token: pause.after_token,
+            catch_up_events: bursts::length_from(log, pause.event, within),
+        });
+        Summary {
+            at: timeline.at,
+            chunk: Distances::of(timeline.chunks),
+            stalls: stalls.collect(),
+            silence: silence(&timeline.silence),
+            coalescing: Coalescing {
+                events_per_chunk_max: timeline.most_events,
+                chunks_with_many_events: timeline.crowded_chunks,
+                events_split_over_chunks: timeline.split_events,
+                burst_events: bursts
+                    .iter()
+                    .take(BURSTS_SHOWN)
+                    .map(|burst| burst.events)
+                    .collect(),
+                burst_bytes: bursts
+                    .iter()
+                    .take(BURSTS_SHOWN)
+                    .map(|burst| burst.bytes)
+                    .collect(),
+                burst_period_ms: bursts::period(&bursts).map(in_ms),
+            },
+            hold: hold(timeline.hold),
+            event,
+            token,
+            bursts,
+            rows: timeline.rows,
+            rows_cut: timeline.rows_cut,
+            stamps,
+            n_chunks: timeline.n_chunks,
+            n_token_chunks: timeline.n_token_chunks,
+            n_events: timeline.n_events,
+            n_tokens: timeline.n_tokens,
+            bytes: timeline.bytes,
+        }
+    }
+
+    /// The marks as the record shows them.
+    pub fn marks(&self) -> Marks {
+        let at = &self.at;
+        let ms = |point: Option<Us>| point.map(in_ms);
+        Marks {
+            request_end_ms: ms(at.request_end),
+            sent_ms: ms(at.sent),
+            header_ms: ms(at.header),
+            first_byte_ms: ms(at.first_byte),
+            first_event_ms: ms(at.first_event),
+            first_token_ms: ms(at.first_token),
+            first_reasoning_ms: ms(at.first_reasoning),
+            first_content_ms: ms(at.first_answer),
+            first_tool_ms: ms(at.first_tool),
+            last_token_ms: ms(at.last_token),
+            done_ms: ms(at.done),
+            end_ms: ms(at.end),
+        }
+    }
+
+    /// The gaps as the record shows them.
+    pub fn gaps(&self) -> Gaps {
+        Gaps {
+            chunk: self.chunk.stats(),
+            event: self.event.stats(),
+            token: self.token.stats(),
+        }
+    }
+
+    /// First token from the end of the request; `None` when the token came first.
+    pub fn ttft_after_request(&self) -> Option<Us> {
+        self.at.first_token?.checked_sub(self.at.request_end?)
+    }
+
+    /// Last token to the end.
+    pub fn tail(&self) -> Option<Us> {
+        self.at.end?.checked_sub(self.at.last_token?)
+    }
+
+    /// First token to the last.
+    pub fn token_span(&self) -> Option<Us> {
+        self.at.last_token?.checked_sub(self.at.first_token?)
+    }
+
+    /// Bursts with a token event in them.
+    pub fn n_token_bursts(&self) -> u64 {
+        self.bursts.iter().filter(|burst| burst.tokens > 0).count() as u64
+    }
+
+    /// Speeds, given the server's own count of tokens. A speed over one burst means nothing.
+    pub fn rates(&self, completion_tokens: Option<u64>) -> Rates {
+        let one_burst = match (self.n_tokens, self.n_events) {
+            (0, 0) => false,
+            (0, _) => self.bursts.len() == 1,
+            _ => self.n_token_bursts() == 1,
+        };
+        let per_second = |n: u64, span: Us| {
+            (n > 0 && span > 0 && !one_burst).then(|| rounded(n as f64 * 1e6 / span as f64))
+        };
+        let tokens = completion_tokens.zip(self.token_span());
+        Rates {
+            chunks_per_s_after_first: per_second(self.chunk.gaps.n(), self.chunk.gaps.sum()),
+            tokens_per_s_after_first: tokens
+                .and_then(|(n, span)| per_second(n.saturating_sub(1), span)),
+        }
+    }
+}
+
+impl Distances {
+    fn of(series: Series) -> Self {
+        Distances {
+            max_at: series.max_at(),
+            last: series.last(),
+            gaps: series.into_sorted(),
+        }
+    }
+
+    fn stats(&self) -> GapStats {
+        let gaps = &self.gaps;
+        let ms = |p| gaps.percentile(p).map(in_ms);
+        GapStats {
+            n: gaps.n(),
+            mean_ms: (gaps.n() > 0).then(|| rounded(in_ms(gaps.sum()) / gaps.n() as f64)),
+            p50_ms: ms(50),
+            p90_ms: ms(90),
+            p99_ms: ms(99),
+            max_ms: gaps.max().map(in_ms),
+            max_at_ms: self.max_at.map(in_ms),
+            exact: gaps.is_exact(),
+        }
+    }
+}
+
+fn silence(silence: &timeline::Silence) -> Silence {
+    Silence {
+        longest_ms: silence.longest.map(|(length, _)| in_ms(length)),
+        longest_at_ms: silence.longest.map(|(_, at)| in_ms(at)),
+        before_end_ms: silence.before_end.map(in_ms),
+    }
+}
+
+fn hold(hold: timeline::Hold) -> Hold {
+    let blocked = hold.blocked();
+    let delays = hold.into_sorted();
+    Hold {
+        p50_us: delays.percentile(50),
+        p99_us: delays.percentile(99),
+        max_us: delays.max(),
+        blocked_ms: (delays.n() > 0 || blocked > 0).then(|| in_ms(blocked)),
+    }
+}
+
+/// Three digits after the point: more is noise in a log.
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}

@@ -1,0 +1,121 @@
+//! A limit that seems to have cut the stream: by the silence before the cut, or by its age.
+//!
+//! Silence counts from the last byte of any kind, as idle limits do. One record is a hint; the
+//! same number in several is a proof.
+
+use std::borrow::Cow;
+
+use super::facts::Facts;
+use super::words::time;
+use crate::observe::outcome::Reading;
+use crate::observe::record::{Cut, CutKind, End, Finding, Side};
+use crate::observe::stats::{Us, in_ms};
+
+/// Limits that servers, gateways, load balancers and client libraries have by default, s.
+const LIMITS: [Us; 14] = [
+    5, 10, 15, 30, 60, 90, 100, 120, 180, 300, 600, 900, 1_800, 3_600,
+];
+
+/// Timers fire late, and clocks start at different bytes: this much on either side, in percent.
+const TOLERANCE: Us = 3;
+
+/// Bytes were flowing if the silence before the cut is at most this part of the age.
+const FLOWING: Us = 10;
+
+/// Finds the limit, if one fits.
+pub fn find(facts: &Facts<'_>) -> Option<Cut> {
+    let side = match facts.end {
+        End::Truncated | End::UpstreamReset => Side::Upstream,
+        End::ClientGone => Side::Downstream,
+        _ => return None,
+    };
+    if facts.outcome.reading == Reading::Upgraded {
+        return None;
+    }
+    let silence = (facts.summary.silence.before_end_ms? * 1000.0) as Us;
+    let start = if side == Side::Upstream {
+        facts.began()
+    } else {
+        0
+    };
+    let age = facts.summary.at.end?.saturating_sub(start);
+    let is_flowing = silence * FLOWING <= age;
+    let idle = near_limit(silence).map(|limit| (CutKind::Idle, limit));
+    let total = near_limit(age)
+        .filter(|_| is_flowing)
+        .map(|limit| (CutKind::Total, limit));
+    let (kind, limit) = idle.or(total)?;
+    Some(Cut {
+        kind,
+        after_ms: in_ms(limit),
+        side,
+    })
+}
+
+/// The cut as a finding.
+pub fn finding(cut: &Cut, facts: &Facts<'_>) -> Finding {
+    let limit = time((cut.after_ms * 1000.0) as Us);
+    let silence = facts.summary.silence.before_end_ms.unwrap_or(0.0);
+    let silence = time((silence * 1000.0) as Us);
+    let who = if cut.side == Side::Upstream {
+        "upstream"
+    } else {
+        "client's"
+    };
+    let (code, sentence) = match cut.kind {
+        CutKind::Idle => (
+            "idle_cut",
+            format!(
+                "The {who} side cut the stream after {silence} of silence, which looks like an idle limit of {limit}."
+            ),
+        ),
+        CutKind::Total => (
+            "total_cut",
+            format!(
+                "The {who} side cut the stream while bytes were flowing (silence before it: {silence}), at an age that looks like a total limit of {limit}."
+            ),
+        ),
+    };
+    let hint = match (cut.kind, cut.side) {
+        (CutKind::Idle, Side::Upstream) => {
+            "raise the idle limit of the server or of the hop before this proxy (`proxy_read_timeout`, a load \
+             balancer's idle timeout), or have the server send comments while it thinks"
+        }
+        (CutKind::Idle, _) => {
+            "a client-side idle limit: raise the read timeout of the client's library"
+        }
+        (CutKind::Total, Side::Upstream) => {
+            "a limit on the whole request at the server or at a hop before this proxy; keep-alives do not help"
+        }
+        (CutKind::Total, _) => {
+            "a client-side limit on the whole request: raise the timeout of the client's library"
+        }
+    };
+    Finding {
+        code: Cow::Borrowed(code),
+        side: cut.side,
+        at_ms: facts.summary.at.end.map(in_ms),
+        sentence,
+        hint: hint.to_owned(),
+    }
+}
+
+fn near_limit(duration: Us) -> Option<Us> {
+    let limits = LIMITS.iter().map(|s| s * 1_000_000);
+    limits
+        .into_iter()
+        .find(|limit| duration.abs_diff(*limit) * 100 <= limit * TOLERANCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_round_limits_and_only_nearly() {
+        assert_eq!(near_limit(60_900_000), Some(60_000_000));
+        assert_eq!(near_limit(9_800_000), Some(10_000_000));
+        assert_eq!(near_limit(62_000_000), None);
+        assert_eq!(near_limit(0), None);
+    }
+}

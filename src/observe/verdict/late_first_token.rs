@@ -1,0 +1,34 @@
+//! An early header, a long wait for the first token, then a steady body: a queue or the prompt.
+
+use super::facts::Facts;
+use super::late_header::LONG_WAIT;
+use super::words::time;
+use super::{Fired, evenness};
+use crate::observe::record::{Side, Timing};
+use crate::observe::stats::in_ms;
+
+pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+    // A client that still sends is not waited for: the header may come long before its end.
+    let since = facts.summary.at.header?.max(facts.began());
+    let wait = facts.first()?.saturating_sub(since);
+    if wait < LONG_WAIT || !evenness::is_even(facts) {
+        return None;
+    }
+    Some(Fired {
+        timing: Timing::LateFirstToken,
+        code: "late_first_token",
+        side: Side::Upstream,
+        at_ms: facts.first().map(in_ms),
+        confidence: evenness::confidence(facts),
+        sentence: format!(
+            "The header came early and the first output {} later, and the body was steady then.",
+            time(wait)
+        ),
+        hint: "the server had accepted the request: look at its queue, at the length of the prompt \
+               (prefill) and at its prompt cache",
+        evidence: vec![
+            ("wait_after_header_ms", in_ms(wait)),
+            ("wait_ms", in_ms(facts.wait())),
+        ],
+    })
+}

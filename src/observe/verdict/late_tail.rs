@@ -1,0 +1,40 @@
+//! All the text is there, and the end comes much later.
+
+use super::Fired;
+use super::facts::{Facts, Unit};
+use super::words::time;
+use crate::observe::record::{End, Side, Timing};
+use crate::observe::stats::{Us, in_ms};
+
+/// Usage and filter results need their time; a user notices from here, µs.
+const LEAST: Us = 1_000_000;
+
+/// And it is no gap like the others: so many times their 99th percentile.
+const FACTOR: Us = 5;
+
+pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+    let has_ended = matches!(
+        facts.end,
+        End::Complete | End::EndedWithoutDone | End::InBandError
+    );
+    let tail = facts.summary.tail()?;
+    let usual = facts.gaps().percentile(99).unwrap_or(0);
+    if facts.unit() != Unit::Token || !has_ended || tail < LEAST.max(FACTOR * usual) {
+        return None;
+    }
+    Some(Fired {
+        timing: Timing::LateTail,
+        code: "late_tail",
+        side: Side::Upstream,
+        at_ms: facts.summary.at.last_token.map(in_ms),
+        confidence: 0.8,
+        sentence: format!(
+            "The end came {} after the last output, while gaps before were at most {} (p99).",
+            time(tail),
+            time(usual)
+        ),
+        hint: "the server closes late (usage, checks, storage), or the last small piece sat in a buffer: \
+               see whether a comment of 4 KB after it makes it come at once",
+        evidence: vec![("tail_ms", in_ms(tail)), ("gap_p99_ms", in_ms(usual))],
+    })
+}

@@ -1,0 +1,71 @@
+//! One event with all the text: the producer gathered it. No proxy setting can undo that; many
+//! events in one read are another matter.
+
+use super::Fired;
+use super::facts::{Facts, Unit};
+use super::words::{count, time};
+use crate::observe::record::{Side, Timing};
+use crate::observe::stats::{Us, in_ms};
+
+/// A wait in which tokens could have come, µs.
+const WAIT: Us = 500_000;
+
+/// More characters than a single token has, after such a wait.
+const SOME_CHARS: u64 = 24;
+
+/// So much text in one event is a batch whatever the wait.
+const MANY_CHARS: u64 = 100;
+
+/// The server's own count of completion tokens that make a batch.
+const MANY_TOKENS: u64 = 4;
+
+pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+    let content = facts.outcome.content;
+    let (n, wait) = (facts.n(), facts.wait());
+    if facts.unit() != Unit::Token || n == 0 || n > facts.choices() {
+        return None;
+    }
+    let chars = content.chars() / facts.choices();
+    let counted = content
+        .tokens
+        .completion
+        .map(|all| (all - content.tokens.reasoning.unwrap_or(0).min(all)) / facts.choices());
+    let much = content.whole_tool_call || counted.is_some_and(|tokens| tokens >= MANY_TOKENS);
+    let waited = wait >= WAIT && (much || chars >= SOME_CHARS);
+    if !waited && chars < MANY_CHARS {
+        return None;
+    }
+    let what = if content.whole_tool_call {
+        "a whole tool call"
+    } else {
+        "all the text"
+    };
+    Some(Fired {
+        timing: Timing::ProducerBatched,
+        code: "producer_batched",
+        side: Side::Upstream,
+        at_ms: facts.first().map(in_ms),
+        confidence: if much || chars >= MANY_CHARS {
+            0.9
+        } else {
+            0.6
+        },
+        sentence: format!(
+            "{} with {what} ({}) after {}: the producer gathered it before it sent anything.",
+            if n == 1 {
+                "One event".to_owned()
+            } else {
+                count(n, "event")
+            },
+            count(content.chars(), "character"),
+            time(wait),
+        ),
+        hint: "a server setting, not a proxy's: tool-call or reasoning parsers that wait for the whole \
+               call, guards that check the whole answer; try without `tools`, or another parser",
+        evidence: vec![
+            ("token_events", n as f64),
+            ("chars", content.chars() as f64),
+            ("wait_ms", in_ms(wait)),
+        ],
+    })
+}

@@ -1,0 +1,75 @@
+//! Nothing can be told, and why.
+
+use super::Fired;
+use super::facts::{Facts, Unit};
+use crate::observe::outcome::Reading;
+use crate::observe::record::{Side, Timing};
+
+/// Fewer chunks of sound than this have no rhythm.
+const LEAST_CHUNKS: u64 = 3;
+
+pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+    let (sentence, hint) = reason(facts)?;
+    Some(Fired {
+        timing: Timing::Unmeasurable,
+        code: "unmeasurable",
+        side: Side::Unknown,
+        at_ms: None,
+        confidence: 1.0,
+        sentence,
+        hint,
+        evidence: vec![
+            ("chunks", facts.summary.n_chunks as f64),
+            ("events", facts.summary.n_events as f64),
+        ],
+    })
+}
+
+fn reason(facts: &Facts<'_>) -> Option<(String, &'static str)> {
+    let outcome = facts.outcome;
+    if outcome.stopped {
+        let why = "The observer stopped in the middle; the stream passed all the same.".to_owned();
+        return Some((why, "please report this with the kind of stream it was"));
+    }
+    if outcome.response.is_none() {
+        let why = "No answer came before the end.".to_owned();
+        return Some((
+            why,
+            "look for a limit on the way, and at what the server was doing",
+        ));
+    }
+    if outcome.reading == Reading::Encoded {
+        let encoding = outcome
+            .response
+            .and_then(|head| head.content_encoding.as_deref());
+        let encoding = encoding.unwrap_or("unknown");
+        let why =
+            format!("The event stream is compressed ({encoding}), so its events were not read.");
+        return Some((
+            why,
+            "switch compression off for event streams, or send `Accept-Encoding: identity`",
+        ));
+    }
+    let n = facts.n();
+    match facts.unit() {
+        Unit::Chunk if n < LEAST_CHUNKS => {
+            let why = format!("Only {n} chunks came: too few to have a rhythm.");
+            Some((why, "ask for a longer answer"))
+        }
+        Unit::Token if n == 0 && facts.summary.n_events > 0 => {
+            let why = "Events came, but none carried output.".to_owned();
+            Some((
+                why,
+                "look at the end and at the finish reason of this request",
+            ))
+        }
+        Unit::Token | Unit::Event if n == 0 => {
+            let why = "The event stream has no event.".to_owned();
+            Some((
+                why,
+                "look at the server's log: it accepted the request and gave nothing",
+            ))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,85 @@
+//! Everything came at once, at the end: something before this proxy gathered the whole answer.
+
+use super::Fired;
+use super::facts::Facts;
+use super::words::{count, time};
+use crate::observe::record::{Flag, Side, Timing};
+use crate::observe::stats::{Us, in_ms};
+
+/// Steps of a stream that no live one brings at once.
+const MANY: u64 = 4;
+
+/// With fewer steps a short answer after a short wait is natural; not after such a wait, µs.
+const LONG_WAIT: Us = 1_000_000;
+
+/// The burst lasts at most this part of the wait before it; a fast engine takes longer.
+const PART_OF_WAIT: Us = 10;
+
+/// A hop that lets everything go write by write may need more than a burst's gaps. After a long
+/// wait such a part of it is still "at once".
+const PART_OF_LONG_WAIT: Us = 50;
+
+/// Steps that share a read on average, when a read is the proof that they were held.
+const SHARED: f64 = 2.0;
+
+/// No engine makes the steps of one stream faster than this, µs: at 10,000 a second they are let
+/// go, not made.
+const FASTEST: Us = 100;
+
+/// A stream from this length on would have shown blocks.
+const LONG: u64 = 20;
+
+pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+    let (n, wait, span) = (facts.n(), facts.wait(), facts.span());
+    if n == 0 {
+        return None;
+    }
+    let per_choice = n / facts.choices();
+    let together = facts.steps_by_burst().count() == 1
+        && (facts.steps_per_read() >= SHARED || span <= (n - 1) * FASTEST);
+    let after_long_wait = wait >= LONG_WAIT && span * PART_OF_LONG_WAIT <= wait;
+    let at_once = span * PART_OF_WAIT <= wait && (together || after_long_wait);
+    let is_much = per_choice >= MANY || (per_choice >= 2 && together && wait >= LONG_WAIT);
+    if !at_once || !is_much {
+        return None;
+    }
+    let mut sentence = format!(
+        "All {} with output came within {} after a wait of {}, in {}: the whole answer was held until it was ready.",
+        count(n, "event"),
+        time(span),
+        time(wait),
+        count(facts.n_reads(), "read"),
+    );
+    if n < LONG {
+        sentence += " So short a stream cannot tell a whole body from a block that never filled.";
+    }
+    if facts.has(Flag::LengthKnownStream) {
+        sentence += " Its length was known in advance, which a live stream never has.";
+    }
+    Some(Fired {
+        timing: Timing::WholeBodyBurst,
+        code: "whole_body_burst",
+        side: Side::Upstream,
+        at_ms: facts.first().map(in_ms),
+        confidence: match (n, wait) {
+            (LONG.., LONG_WAIT..) => 0.95,
+            (LONG.., _) => 0.8,
+            (MANY.., LONG_WAIT..) => 0.7,
+            _ => 0.5,
+        },
+        sentence,
+        hint: "look at the hops before this proxy for response buffering: `proxy_buffering off` or \
+               `X-Accel-Buffering: no` (nginx), compression of event streams, a gateway that gathers \
+               the body; then at the server: does it stream at all, and flush per event?",
+        evidence: vec![
+            ("token_events", n as f64),
+            ("reads", facts.n_reads() as f64),
+            (
+                "events_per_read",
+                facts.steps_per_read() * facts.choices() as f64,
+            ),
+            ("wait_ms", in_ms(wait)),
+            ("span_ms", in_ms(span)),
+        ],
+    })
+}

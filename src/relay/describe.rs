@@ -1,0 +1,177 @@
+//! What heads say, in the record's words. Texts from the wire are bounded and without control
+//! characters; a query string never gets in here.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, SERVER, TRAILER,
+    TRANSFER_ENCODING,
+};
+use http::{HeaderMap, Method, StatusCode, Version};
+use pingora_http::{RequestHeader, ResponseHeader};
+
+use super::Shared;
+use super::clock;
+use super::upstream::Facts;
+use crate::observe::observer::{RequestHead, ResponseHead};
+use crate::observe::record::{self, Framing, Origin};
+
+/// Longest text taken from a header or a path, in bytes.
+const TEXT_LIMIT: usize = 512;
+
+/// The request as the record shows it.
+pub fn request(client: &RequestHeader, shared: &Shared, peer: SocketAddr) -> RequestHead {
+    RequestHead {
+        method: client.method.to_string(),
+        path: bounded(client.uri.path()),
+        request_id: text(&client.headers, "x-request-id"),
+        trace_id: trace_id(&client.headers),
+        accept_encoding: text(&client.headers, ACCEPT_ENCODING),
+        http: version(client.version),
+        expect_continue: client.headers.contains_key(EXPECT),
+        ..unreadable_request(shared, peer)
+    }
+}
+
+/// A request of which nothing is known but that it came.
+pub fn unreadable_request(shared: &Shared, peer: SocketAddr) -> RequestHead {
+    let started = clock::wall();
+    let config = &shared.config;
+    RequestHead {
+        id: ulid::Ulid::from_datetime(started).to_string(),
+        started_at: clock::rfc3339(started),
+        label: config.label.clone(),
+        instance: config.instance.clone(),
+        client_addr: config.log_client_addr.then(|| peer.to_string()),
+        ..RequestHead::default()
+    }
+}
+
+/// The connection to the upstream. `lost` is the time that earlier attempts took.
+pub fn upstream(
+    shared: &Shared,
+    facts: &Facts,
+    attempts: u32,
+    lost: Option<Duration>,
+) -> record::Upstream {
+    let url = shared.upstream.url();
+    record::Upstream {
+        name: Some(url.authority.clone()),
+        addr: Some(facts.addr.to_string()),
+        http: Some("1.1".to_owned()),
+        tls: Some(url.tls),
+        reused: Some(facts.reused),
+        attempts,
+        retry_ms: lost.map(record::ms),
+        dns_ms: facts.dns.map(record::ms),
+        connect_ms: facts.connect.map(record::ms),
+        tls_ms: facts.tls.map(record::ms),
+    }
+}
+
+/// The upstream's response as the record shows it.
+pub fn response(head: &ResponseHeader, request: &Method) -> ResponseHead {
+    ResponseHead {
+        status: head.status.as_u16(),
+        origin: Origin::Upstream,
+        content_type: text(&head.headers, CONTENT_TYPE),
+        content_encoding: text(&head.headers, CONTENT_ENCODING),
+        framing: framing(head, request),
+        length: content_length(&head.headers),
+        request_id: text(&head.headers, "x-request-id"),
+        server: text(&head.headers, SERVER),
+        trailers: head.headers.contains_key(TRAILER),
+        processing_ms: text(&head.headers, "openai-processing-ms").and_then(|ms| ms.parse().ok()),
+    }
+}
+
+/// An answer of our own as the record shows it.
+pub fn own_reply(head: &ResponseHeader) -> ResponseHead {
+    ResponseHead {
+        status: head.status.as_u16(),
+        origin: Origin::Dripline,
+        content_type: text(&head.headers, CONTENT_TYPE),
+        ..ResponseHead::default()
+    }
+}
+
+/// Length of a request's body: known from `Content-Length`, 0 without a body, `None` when chunked.
+pub fn request_length(head: &RequestHeader) -> Option<u64> {
+    match head.headers.contains_key(TRANSFER_ENCODING) {
+        true => None,
+        false => Some(content_length(&head.headers).unwrap_or(0)),
+    }
+}
+
+/// Whether the head says where the body ends; else the end of the connection does.
+pub fn is_framed(head: &ResponseHeader, request: &Method) -> bool {
+    framing(head, request) != Some(Framing::Close)
+}
+
+/// How the end of the body is told (RFC 9112 section 6.3); `None` where there is no body at all.
+fn framing(head: &ResponseHeader, request: &Method) -> Option<Framing> {
+    let bodiless = matches!(
+        head.status,
+        StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
+    );
+    if bodiless || head.status.is_informational() || request == Method::HEAD {
+        None
+    } else if head.headers.contains_key(TRANSFER_ENCODING) {
+        Some(Framing::Chunked)
+    } else if head.headers.contains_key(CONTENT_LENGTH) {
+        Some(Framing::Length)
+    } else {
+        Some(Framing::Close)
+    }
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers
+        .get(CONTENT_LENGTH)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
+}
+
+fn version(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_09 => "0.9",
+        Version::HTTP_10 => "1.0",
+        Version::HTTP_2 => "2",
+        _ => "1.1",
+    }
+}
+
+/// The trace id of a valid `traceparent` (W3C Trace Context, section 3.2.2): 32 hex digits.
+fn trace_id(headers: &HeaderMap) -> Option<String> {
+    let id = headers
+        .get("traceparent")?
+        .to_str()
+        .ok()?
+        .split('-')
+        .nth(1)?;
+    let valid = id.len() == 32
+        && id.bytes().all(|b| b.is_ascii_hexdigit())
+        && id.bytes().any(|b| b != b'0');
+    valid.then(|| id.to_ascii_lowercase())
+}
+
+fn text(headers: &HeaderMap, name: impl http::header::AsHeaderName) -> Option<String> {
+    headers
+        .get(name)
+        .map(|value| bounded(&String::from_utf8_lossy(value.as_bytes())))
+}
+
+fn bounded(text: &str) -> String {
+    let clean = text.chars().filter(|c| !c.is_control());
+    let mut length = 0;
+    clean
+        .take_while(|c| {
+            length += c.len_utf8();
+            length <= TEXT_LIMIT
+        })
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! Where records go: [`jsonl`] (the log, which is the truth) and [`console`] (a line to watch).
+//!
+//! The relay hands a record over with [`Sinks::emit`] and never waits. Each sink has a queue of
+//! bounded weight and a thread of its own, so a stuck disk does not silence the terminal, nor a
+//! paused terminal (Ctrl-S) the log. What a queue cannot hold is counted and told. The telling too
+//! is done by a thread: the one that calls `emit` would block on the same paused terminal.
+
+pub mod console;
+pub mod jsonl;
+mod queue;
+#[cfg(test)]
+mod sample;
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::observe::record::RequestRecord;
+
+pub use console::{Console, Output};
+pub use jsonl::Jsonl;
+
+use queue::Queue;
+
+/// How often lost records are told of.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+
+/// One place that records go to.
+#[derive(Debug)]
+pub enum Sink {
+    /// JSON Lines.
+    Jsonl(Jsonl),
+    /// A readable line for each.
+    Console(Console),
+}
+
+impl Sink {
+    fn name(&self) -> String {
+        match self {
+            Sink::Jsonl(jsonl) => jsonl.name(),
+            Sink::Console(_) => "the terminal".to_owned(),
+        }
+    }
+
+    /// Writes one record; whether it got there.
+    fn write(&mut self, record: &RequestRecord) -> bool {
+        match self {
+            Sink::Jsonl(jsonl) => jsonl.write(record),
+            Sink::Console(console) => console.write(record),
+        }
+    }
+}
+
+/// What became of the records of one sink.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Totals {
+    /// The sink.
+    pub name: String,
+    /// Records that got there.
+    pub written: u64,
+    /// Records that did not: no room in the queue, or a failed write.
+    pub lost: u64,
+}
+
+/// All sinks, behind their queues.
+#[derive(Debug)]
+pub struct Sinks {
+    queues: Arc<[Queue]>,
+    /// Dropped by [`Sinks::close`], which ends the thread that tells of losses.
+    open: Mutex<Option<Sender<()>>>,
+}
+
+impl Sinks {
+    /// Starts a thread for each of `sinks`, and one that tells of losses.
+    pub fn start(sinks: Vec<Sink>) -> std::io::Result<Self> {
+        let queues: Arc<[Queue]> = sinks
+            .into_iter()
+            .map(Queue::start)
+            .collect::<Result<_, _>>()?;
+        let (open, closed) = channel();
+        let watched = Arc::clone(&queues);
+        thread::Builder::new()
+            .name("dripline-losses".into())
+            .spawn(move || tell_of_losses(&watched, &closed))?;
+        Ok(Sinks {
+            queues,
+            open: Mutex::new(Some(open)),
+        })
+    }
+
+    /// Hands a record to every sink. Never blocks; a full queue loses the record and counts it.
+    pub fn emit(&self, record: RequestRecord) {
+        let record = Arc::new(record);
+        for queue in self.queues.iter() {
+            queue.push(Arc::clone(&record));
+        }
+    }
+
+    /// Waits until all that was emitted before is written (10 s at most per sink) and says what
+    /// became of it. Records emitted later are lost.
+    pub fn close(&self) -> Vec<Totals> {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.queues.iter().for_each(Queue::ask_to_end);
+        self.queues.iter().map(Queue::wait).collect()
+    }
+}
+
+/// Says every few seconds how many records were lost since, until `closed` disconnects.
+fn tell_of_losses(queues: &[Queue], closed: &Receiver<()>) {
+    let mut told = vec![0; queues.len()];
+    while closed.recv_timeout(TELL_EVERY) == Err(RecvTimeoutError::Timeout) {
+        for (queue, told) in queues.iter().zip(&mut told) {
+            let lost = queue.lost();
+            if lost > *told {
+                tracing::error!(
+                    "{} records did not reach {} ({lost} in all); requests are not affected",
+                    lost - *told,
+                    queue.name
+                );
+                *told = lost;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sample::sample;
+    use super::*;
+
+    #[test]
+    fn everything_emitted_before_close_is_written_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.jsonl");
+        let sinks = Sinks::start(vec![Sink::Jsonl(Jsonl::append_to(&path).unwrap())]).unwrap();
+        for n in 0..500 {
+            sinks.emit(RequestRecord {
+                id: n.to_string(),
+                ..sample()
+            });
+        }
+        assert_eq!(
+            sinks.close(),
+            [Totals {
+                name: path.display().to_string(),
+                written: 500,
+                lost: 0
+            }]
+        );
+        let ids: Vec<String> = std::fs::read_to_string(&path)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str::<RequestRecord>(line).unwrap().id)
+            .collect();
+        assert_eq!(ids, (0..500).map(|n| n.to_string()).collect::<Vec<_>>());
+    }
+}

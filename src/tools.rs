@@ -1,0 +1,13 @@
+//! The commands, each with its own edge to the terminal.
+//!
+//! - [`proxy`]: the relay and the sinks, wired together
+//! - [`simulate`]: the simulated server, which is also the tests' upstream
+//! - [`demo`]: both, some requests, and the plots
+//! - [`plot`]: pictures for a terminal
+//! - [`signals`]: Ctrl-C and SIGTERM
+
+pub mod demo;
+pub mod plot;
+pub mod proxy;
+pub mod signals;
+pub mod simulate;

@@ -1,0 +1,79 @@
+//! `dripline proxy`: the relay and the sinks, wired together.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::signals::Signals;
+use crate::cli::announcement;
+use crate::config::{LogTarget, ProxyConfig, Recorded};
+use crate::relay::{Emit, Proxy};
+use crate::sink::console::Output;
+use crate::sink::{Console, Jsonl, Sink, Sinks};
+
+/// Serves until a signal asks to end, drains, and returns when every record is written.
+pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
+    let signals = Signals::listen().context("cannot listen for signals")?;
+    let log = open_log(&config.log)?.map(Sink::Jsonl);
+    let console = (!config.quiet).then(|| Sink::Console(Console::new(output(&config.log))));
+    let sinks = Sinks::start(log.into_iter().chain(console).collect());
+    let sinks = Arc::new(sinks.context("cannot start the threads that write records")?);
+    let emit: Emit = {
+        let (sinks, all) = (sinks.clone(), config.record == Recorded::All);
+        Arc::new(move |record| {
+            if all || record.is_generation_or_stream() {
+                sinks.emit(record);
+            }
+        })
+    };
+    let proxy = Proxy::bind(&config, emit).await?;
+    announce(&config, &announcement(&config, proxy.local_addr()));
+    proxy.run(signals.reached(1), signals.reached(2)).await;
+
+    // Waits for the writers' threads, so it stays away from the threads that serve.
+    let totals = tokio::task::spawn_blocking(move || sinks.close()).await?;
+    for lost in totals.iter().filter(|totals| totals.lost > 0) {
+        tracing::error!(
+            "{} of {} records did not reach {}",
+            lost.lost,
+            lost.lost + lost.written,
+            lost.name
+        );
+    }
+    Ok(())
+}
+
+fn open_log(target: &LogTarget) -> anyhow::Result<Option<Jsonl>> {
+    match target {
+        LogTarget::Off => Ok(None),
+        LogTarget::Stdout => Ok(Some(
+            Jsonl::stdout().context("cannot write the log to standard output")?,
+        )),
+        LogTarget::File(path) => {
+            let log = Jsonl::append_to(path).with_context(|| {
+                format!(
+                    "cannot append to the log {}: choose another with --log, or --log off",
+                    path.display()
+                )
+            })?;
+            Ok(Some(log))
+        }
+    }
+}
+
+/// The terminal's lines keep clear of a log that goes to standard output.
+fn output(log: &LogTarget) -> Output {
+    match log {
+        LogTarget::Stdout => Output::Stderr,
+        _ => Output::Stdout,
+    }
+}
+
+fn announce(config: &ProxyConfig, text: &str) {
+    // Nobody may be reading; the proxy serves all the same.
+    let _ = match output(&config.log) {
+        Output::Stdout => writeln!(std::io::stdout(), "{text}"),
+        Output::Stderr => writeln!(std::io::stderr(), "{text}"),
+    };
+}

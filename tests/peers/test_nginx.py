@@ -1,0 +1,61 @@
+"""Debian's nginx as it comes, in front of dripline and behind it. It speaks HTTP/1.0 to its upstream."""
+
+from streams import check_pace, check_whole_chat, client, stream_chat
+
+
+def test_nginx_in_front(llmock, start, model):
+    """client → nginx → dripline → llmock"""
+    direct = stream_chat(client(llmock.url), model)
+    proxy = start.proxy(llmock.url)
+    nginx = start.nginx(proxy.url)
+    seen = stream_chat(client(nginx.url), model)
+
+    assert (seen.texts, seen.finish) == (direct.texts, direct.finish)
+    record = proxy.finish_with_one()
+    check_whole_chat(record, seen, model)
+    check_pace(record, seen, direct)
+    assert record["request"]["http"] == "1.0"
+    assert record["response"]["framing"] == "chunked"
+
+
+def test_nginx_behind(llmock, start, model):
+    """client → dripline → nginx → llmock"""
+    direct = stream_chat(client(llmock.url), model)
+    nginx = start.nginx(llmock.url)
+    proxy = start.proxy(nginx.url)
+    seen = stream_chat(client(proxy.url), model)
+
+    assert (seen.texts, seen.finish) == (direct.texts, direct.finish)
+    record = proxy.finish_with_one()
+    check_whole_chat(record, seen, model)
+    check_pace(record, seen, direct)
+    assert record["request"]["http"] == "1.1"
+    assert record["response"]["server"].startswith("nginx/")
+
+
+def test_a_client_that_leaves_nginx_leaves_dripline(llmock, start, model):
+    llmock.script(model, "reply", text="word " * 400)
+    proxy = start.proxy(llmock.url)
+    nginx = start.nginx(proxy.url)
+    with client(nginx.url) as sdk:
+        stream = sdk.chat.completions.create(model=model, messages=[{"role": "user", "content": "hi"}], stream=True)
+        next(iter(stream))
+        stream.close()
+
+    (record,) = proxy.wait_for_records(1)
+    assert record["end"] == "client_gone"
+    proxy.finish_with_one()
+
+
+def test_a_stream_that_nginx_compresses_whole_is_not_called_steady(llmock, start, model):
+    """nginx's gzip keeps a stream until its end: the bytes pass, and no figure is made up for them."""
+    direct = stream_chat(client(llmock.url), model)
+    nginx = start.nginx(llmock.url, "gzip_types text/event-stream; gzip_proxied any; proxy_http_version 1.1;")
+    proxy = start.proxy(nginx.url)
+    seen = stream_chat(client(proxy.url), model)
+
+    assert seen.texts == direct.texts
+    record = proxy.finish_with_one()
+    assert record["response"]["content_encoding"] == "gzip"
+    assert record["verdict"]["timing"] in ("unmeasurable", "whole_body_burst")
+    assert record["ttft_ms"] is None or record["ttft_ms"] >= 0.5 * record["at"]["end_ms"]
