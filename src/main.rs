@@ -80,8 +80,10 @@ fn start_diagnostics(level: LogLevel) {
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
     };
+    let plain = anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never;
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
+        .with_ansi(!plain)
         .with_target(false);
     let ours = Targets::new().with_target("dripline", level);
     tracing_subscriber::registry()

@@ -43,22 +43,20 @@ impl Proxy {
         Proxy::with(&upstream.url(), &[])
     }
 
-    /// A proxy in front of that URL, with more arguments.
+    /// A proxy in front of that URL, with more arguments. A `--log` of its own is not read here.
     pub fn with(url: &str, args: &[&str]) -> Proxy {
         let dir = TempDir::new().expect("a temporary folder");
+        let log = dir.path().join("log.jsonl").display().to_string();
+        let default = |flag, value| {
+            [flag, value]
+                .into_iter()
+                .filter(move |_| !args.contains(&flag))
+        };
         let out = |name| File::create(dir.path().join(name)).expect("a temporary file");
         let child = Command::new(binary())
-            .args([
-                "proxy",
-                "--listen",
-                "127.0.0.1:0",
-                "--record",
-                "all",
-                "--upstream",
-                url,
-            ])
-            .arg("--log")
-            .arg(dir.path().join("log.jsonl"))
+            .args(["proxy", "--listen", "127.0.0.1:0", "--upstream", url])
+            .args(default("--record", "all"))
+            .args(default("--log", &log))
             .args(args)
             .stdout(out("stdout"))
             .stderr(out("stderr"))

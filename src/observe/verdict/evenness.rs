@@ -16,8 +16,18 @@ const PART_IN_LARGE: Us = 4;
 /// Steps per burst and choice, on average. More is not one by one.
 const ONE_BY_ONE: f64 = 1.5;
 
+/// The same for a stream of few gaps, where one pair is already a good part of it.
+const ONE_BY_ONE_OF_FEW: f64 = 1.2;
+
+/// What few gaps are.
+const FEW: u64 = 8;
+
 /// Where usual gaps are not above the noise of a read, reads tell more than gaps, µs.
 const FAST: Us = 3_000;
+
+/// No engine makes the steps of one stream faster than this, µs: at 4,000 a second and more they
+/// are let go, not made.
+pub const FASTEST: Us = 250;
 
 /// Whether the gaps are even.
 pub fn is_even(facts: &Facts<'_>) -> bool {
@@ -28,13 +38,19 @@ pub fn is_even(facts: &Facts<'_>) -> bool {
     let Some(usual) = gaps.median_non_zero() else {
         return false;
     };
-    let together = if usual <= FAST {
+    let is_fast = usual <= FAST && gaps.sum() >= gaps.n() * FASTEST;
+    let together = if is_fast {
         facts.steps_per_read()
     } else {
         facts.steps_per_burst()
     };
+    let allowed = if gaps.n() < FEW {
+        ONE_BY_ONE_OF_FEW
+    } else {
+        ONE_BY_ONE
+    };
     let p90 = gaps.percentile(90).unwrap_or(0);
-    together <= ONE_BY_ONE
+    together <= allowed
         && p90 <= SPREAD * usual
         && gaps.sum_above(SPREAD * usual) * PART_IN_LARGE <= gaps.sum()
         && facts.summary.stalls.is_empty()

@@ -1,6 +1,7 @@
 //! Everything came at once, at the end: something before this proxy gathered the whole answer.
 
 use super::Fired;
+use super::evenness::FASTEST;
 use super::facts::Facts;
 use super::words::{count, time};
 use crate::observe::record::{Flag, Side, Timing};
@@ -21,10 +22,6 @@ const PART_OF_LONG_WAIT: Us = 50;
 
 /// Steps that share a read on average, when a read is the proof that they were held.
 const SHARED: f64 = 2.0;
-
-/// No engine makes the steps of one stream faster than this, µs: at 10,000 a second they are let
-/// go, not made.
-const FASTEST: Us = 100;
 
 /// A stream from this length on would have shown blocks.
 const LONG: u64 = 20;

@@ -69,6 +69,13 @@ fn only_the_first_byte_order_mark_is_skipped() {
 }
 
 #[test]
+fn only_cr_and_lf_end_lines_and_characters_may_be_cut() {
+    // U+2028, U+2029 and U+0085 end lines by the rules of Unicode, not of event streams.
+    let text = "a\u{2028}b\u{2029}c\u{85}d\u{90A3}";
+    assert_eq!(events(&format!("data: {text}\n\n")), [format!("|{text}")]);
+}
+
+#[test]
 fn a_carriage_return_dispatches_at_once() {
     let mut decoder = SseDecoder::new(99);
     let mut count = 0;

@@ -231,3 +231,29 @@ fn moderation_in_groups_names_the_filter_as_a_clue() {
     );
     assert!(record.verdict.unwrap().findings[0].hint.contains("Azure"));
 }
+
+#[test]
+fn short_streams_that_were_held_are_not_called_steady() {
+    for tokens in [2, 3, 5, 8] {
+        let one_read = chat()
+            .at(20.0, role())
+            .at(
+                600.0,
+                joined((0..tokens).map(|_| word()).chain([finish(), done()])),
+            )
+            .end(600.0);
+        let write_by_write = chat()
+            .at(20.0, role())
+            .every(600.0, 0.15, tokens, |_| word())
+            .at(602.0, done())
+            .end(602.0);
+        for record in [one_read, write_by_write] {
+            assert_ne!(timing(&record), Timing::Steady, "{tokens}");
+        }
+    }
+    let pair = chat()
+        .at(100.0, joined([word(), word()]))
+        .at(140.0, joined([word(), done()]))
+        .end(140.0);
+    assert_eq!(timing(&pair), Timing::Irregular);
+}

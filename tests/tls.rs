@@ -1,0 +1,148 @@
+//! An https upstream: its certificate is checked against the right authority and the right name, and
+//! streams pass as they do without TLS.
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rcgen::{CertificateParams, Issuer, KeyPair};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use serde_json::Value;
+use support::{Client, DONE, End, LAST, Proxy, STREAM, chat_request, chunk, event, pause};
+use tempfile::TempDir;
+
+/// A TLS server that streams three tokens to each request, and the authority that vouches for it.
+struct Server {
+    addr: SocketAddr,
+    dir: TempDir,
+}
+
+impl Server {
+    /// A server whose certificate is for `name`.
+    fn named(name: &str) -> Server {
+        let authority_key = KeyPair::generate().expect("a key");
+        let mut authority = CertificateParams::new(vec![]).expect("an authority");
+        authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let authority_cert = authority
+            .self_signed(&authority_key)
+            .expect("a certificate");
+        let key = KeyPair::generate().expect("a key");
+        let cert = CertificateParams::new(vec![name.to_owned()])
+            .and_then(|params| params.signed_by(&key, &Issuer::new(authority, authority_key)))
+            .expect("a certificate");
+        let dir = TempDir::new().expect("a temporary folder");
+        std::fs::write(dir.path().join("ca.pem"), authority_cert.pem()).expect("a file");
+
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let ring = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(ring)
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![cert.der().clone()], key)
+            .expect("key and certificate fit");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let addr = listener.local_addr().expect("it is bound");
+        let config = Arc::new(config);
+        std::thread::spawn(move || {
+            for tcp in listener.incoming().flatten() {
+                let connection =
+                    ServerConnection::new(config.clone()).expect("a valid configuration");
+                std::thread::spawn(move || serve(StreamOwned::new(connection, tcp)));
+            }
+        });
+        Server { addr, dir }
+    }
+
+    fn ca(&self) -> PathBuf {
+        self.dir.path().join("ca.pem")
+    }
+
+    fn url(&self) -> String {
+        format!("https://localhost:{}", self.addr.port())
+    }
+}
+
+fn serve(mut client: impl Read + Write) {
+    let mut head = [0; 4096];
+    while client.read(&mut head).is_ok_and(|n| n > 0) {
+        let mut send = |bytes: &[u8]| client.write_all(bytes).and_then(|()| client.flush());
+        let sent = send(STREAM.as_bytes()).and_then(|()| {
+            for _ in 0..3 {
+                pause(30);
+                send(&chunk(event("word ")))?;
+            }
+            send(&[chunk(DONE), LAST.into()].concat())
+        });
+        if sent.is_err() {
+            return; // a handshake that the proxy refused
+        }
+    }
+}
+
+/// Asks once through a proxy with `args`; the response and the record.
+fn ask(server: &Server, args: &[&str]) -> (support::Response, Value) {
+    let proxy = Proxy::with(&server.url(), args);
+    let response = Client::connect(proxy.addr).ask(chat_request(""));
+    (response, proxy.record())
+}
+
+#[test]
+fn a_stream_over_tls_passes_and_is_measured() {
+    let server = Server::named("localhost");
+    let ca = server.ca().display().to_string();
+    let (response, record) = ask(&server, &["--upstream-ca", &ca]);
+    assert_eq!(response.end, Some(End::Whole));
+    assert_eq!(
+        response.body.bytes,
+        [event("word ").repeat(3), DONE.to_owned()]
+            .concat()
+            .into_bytes()
+    );
+    assert_eq!(record["end"], "complete", "{record}");
+    assert_eq!(record["upstream"]["tls"], true);
+    assert!(
+        record["upstream"]["tls_ms"]
+            .as_f64()
+            .is_some_and(|ms| ms > 0.0),
+        "{record}"
+    );
+    assert_eq!(
+        record["stamps"], "read",
+        "the kernel stamps segments, not records"
+    );
+    assert_eq!(record["counts"]["token_events"], 3);
+    assert!(
+        record["ttft_ms"].as_f64().is_some_and(|ms| ms >= 29.0),
+        "{record}"
+    );
+}
+
+#[test]
+fn a_certificate_of_an_unknown_authority_or_another_name_is_refused() {
+    let (other, server) = (
+        Server::named("localhost"),
+        Server::named("elsewhere.example"),
+    );
+    let others_ca = other.ca().display().to_string();
+    let own_ca = server.ca().display().to_string();
+    for args in [
+        &["--upstream-ca", &others_ca][..],
+        &["--upstream-ca", &own_ca],
+        &[],
+    ] {
+        let (response, record) = ask(&server, args);
+        assert_eq!(response.status(), 502, "{args:?}");
+        let text = String::from_utf8_lossy(&response.body.bytes).into_owned();
+        assert!(
+            text.contains("certificate is not trusted"),
+            "{args:?}: {text}"
+        );
+        assert_eq!(record["end"], "upstream_unreachable", "{args:?}");
+        assert_eq!(record["error"]["kind"], "tls", "{args:?}: {record}");
+    }
+}
