@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Brings what a target needs onto the machine; quick when everything is there.
 #
-#   scripts/setup.sh rust   a Rust toolchain with rustfmt and clippy, a C compiler, cmake
+#   scripts/setup.sh rust   a Rust toolchain with rustfmt and clippy, a C compiler, cmake, curl, jq
 #   scripts/setup.sh demo   the same without rustfmt and clippy
 #   scripts/setup.sh test   `rust`, nginx, and the pinned Python and npm parts of tests/peers
 #
@@ -14,11 +14,11 @@ main() {
     case "${1:-test}" in
     demo) system_parts compile ;;
     rust)
-        system_parts compile
+        system_parts compile readme
         rust_components
         ;;
     test)
-        system_parts compile peers
+        system_parts compile readme peers
         rust_components
         python_parts
         npm_parts
@@ -57,6 +57,10 @@ missing_packages() {
         compile)
             has cc && printf '#include <stdlib.h>' | cc -E - >/dev/null 2>&1 || packages+=(gcc libc6-dev)
             has cmake || packages+=(cmake) # zlib-ng, of pingora's flate2, is built with it
+            ;;
+        readme) # its examples are run
+            has curl || packages+=(curl)
+            has jq || packages+=(jq)
             ;;
         peers)
             has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)

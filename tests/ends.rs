@@ -253,8 +253,7 @@ fn every_request_leaves_exactly_one_record() {
     }
     let _open = ask("open"); // until the proxy stops
     proxy.records(20);
-    proxy.signal("TERM");
-    proxy.signal("TERM");
+    proxy.insist();
     let stopped = proxy.ended();
     let mut ids: Vec<_> = stopped
         .records

@@ -135,6 +135,17 @@ impl Proxy {
         );
     }
 
+    /// Asks it to end, and once it has heard that, to end at once. (Signals that come together are one.)
+    pub fn insist(&self) {
+        self.signal("TERM");
+        let deadline = now() + PATIENCE;
+        while !self.told().contains("stopping") {
+            assert!(now() < deadline, "it does not hear: {}", self.told());
+            pause(2);
+        }
+        self.signal("TERM");
+    }
+
     /// Whether the process still runs.
     pub fn runs(&mut self) -> bool {
         self.child.try_wait().expect("it is our child").is_none()
