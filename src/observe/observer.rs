@@ -96,6 +96,7 @@ impl Observer {
     pub fn on_header(&mut self, at: Duration, head: ResponseHead) {
         if head.origin == Origin::Upstream {
             self.timeline.on_header(us(at));
+            self.upstream.http = known(head.http);
         }
         let asked = self.scan.facts().stream == Some(true);
         self.body = Body::new(
@@ -241,7 +242,6 @@ impl Observer {
 }
 
 fn request(head: &RequestHead, facts: RequestFacts, bytes: u64) -> Request {
-    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     Request {
         method: known(&head.method),
         path: known(&head.path),
@@ -271,6 +271,10 @@ fn response(head: Option<&ResponseHead>) -> Response {
         server: head.server.clone(),
         ..Response::default()
     }
+}
+
+fn known(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn us(at: Duration) -> Us {

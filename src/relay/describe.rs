@@ -48,25 +48,32 @@ pub fn unreadable_request(shared: &Shared, peer: SocketAddr) -> RequestHead {
     }
 }
 
+/// The upstream before there is a connection to it.
+pub fn upstream(shared: &Shared) -> record::Upstream {
+    let url = shared.upstream.url();
+    record::Upstream {
+        name: Some(url.authority.clone()),
+        tls: Some(url.tls),
+        ..record::Upstream::default()
+    }
+}
+
 /// The connection to the upstream. `lost` is the time that earlier attempts took.
-pub fn upstream(
+pub fn connection(
     shared: &Shared,
     facts: &Facts,
     attempts: u32,
     lost: Option<Duration>,
 ) -> record::Upstream {
-    let url = shared.upstream.url();
     record::Upstream {
-        name: Some(url.authority.clone()),
         addr: Some(facts.addr.to_string()),
-        http: Some("1.1".to_owned()),
-        tls: Some(url.tls),
         reused: Some(facts.reused),
         attempts,
         retry_ms: lost.map(record::ms),
         dns_ms: facts.dns.map(record::ms),
         connect_ms: facts.connect.map(record::ms),
         tls_ms: facts.tls.map(record::ms),
+        ..upstream(shared)
     }
 }
 
@@ -75,6 +82,7 @@ pub fn response(head: &ResponseHeader, request: &Method) -> ResponseHead {
     ResponseHead {
         status: head.status.as_u16(),
         origin: Origin::Upstream,
+        http: version(head.version),
         content_type: text(&head.headers, CONTENT_TYPE),
         content_encoding: text(&head.headers, CONTENT_ENCODING),
         framing: framing(head, request),

@@ -58,7 +58,8 @@ pub async fn run(
 ) -> Option<Reusable> {
     let client = session.req_header();
     let described = describe::request(client, shared, peer);
-    let observation = Observation::begin(shared, t0, described);
+    let mut observation = Observation::begin(shared, t0, described);
+    observation.tell(|observer| observer.on_upstream(describe::upstream(shared)));
     let head = headers::to_upstream(client, shared.host.as_ref(), &shared.upstream.url().prefix);
     let method = Some(client.method.clone());
     let exchange = Exchange {
@@ -115,7 +116,7 @@ impl Exchange<'_> {
                 Ok(connection) => connection,
                 Err(failure) => return self.give_up(failure).await,
             };
-            let facts = describe::upstream(self.shared, &connection.facts, attempts, lost);
+            let facts = describe::connection(self.shared, &connection.facts, attempts, lost);
             self.observation
                 .tell(|observer| observer.on_upstream(facts));
             let reused = connection.facts.reused;

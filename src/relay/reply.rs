@@ -33,11 +33,12 @@ impl Failure {
     }
 
     fn status(self) -> u16 {
-        match self.cause() {
-            Cause::Refused if self == Failure::Connect => 405,
-            Cause::Refused => 400,
-            Cause::UpstreamTimeout => 504,
-            _ => 502,
+        match self {
+            Failure::BadRequest => 400,
+            Failure::Connect => 405,
+            Failure::Unreachable(ConnectError::Timeout)
+            | Failure::NoAnswer(Cause::UpstreamTimeout) => 504,
+            Failure::Unreachable(_) | Failure::NoAnswer(_) => 502,
         }
     }
 

@@ -66,7 +66,7 @@ pub enum ConnectError {
     Refused,
     /// No route to it, or the network is down.
     Unreachable,
-    /// The limit set by `--connect-timeout` ran out.
+    /// It did not answer in time: the system's time, or that of `--connect-timeout`.
     Timeout,
     /// The TLS handshake failed or the certificate is not trusted.
     Tls,
@@ -81,7 +81,7 @@ impl ConnectError {
             ConnectError::Dns => "name could not be resolved",
             ConnectError::Refused => "refused the connection: nothing listens there",
             ConnectError::Unreachable => "cannot be reached: no route",
-            ConnectError::Timeout => "did not accept a connection within --connect-timeout",
+            ConnectError::Timeout => "did not accept a connection in time",
             ConnectError::Tls => {
                 "failed the TLS handshake, or its certificate is not trusted (see --upstream-ca)"
             }
@@ -91,12 +91,14 @@ impl ConnectError {
 
     /// What the record says of it.
     pub fn cause(self) -> Cause {
-        match self {
-            ConnectError::Timeout => Cause::UpstreamTimeout,
-            ConnectError::Dns => Cause::UpstreamUnreachable(ErrorKind::Dns),
-            ConnectError::Tls => Cause::UpstreamUnreachable(ErrorKind::Tls),
-            _ => Cause::UpstreamUnreachable(ErrorKind::Connect),
-        }
+        Cause::UpstreamUnreachable(match self {
+            ConnectError::Dns => ErrorKind::Dns,
+            ConnectError::Refused => ErrorKind::ConnectRefused,
+            ConnectError::Unreachable => ErrorKind::NoRoute,
+            ConnectError::Timeout => ErrorKind::ConnectTimeout,
+            ConnectError::Tls => ErrorKind::Tls,
+            ConnectError::Other => ErrorKind::Connect,
+        })
     }
 
     fn of(error: &pingora_core::Error) -> Self {

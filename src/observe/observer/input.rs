@@ -62,6 +62,8 @@ pub struct ResponseHead {
     pub status: u16,
     /// Who made it.
     pub origin: Origin,
+    /// HTTP version, "1.1"; empty for the proxy's own.
+    pub http: &'static str,
     /// `content-type`.
     pub content_type: Option<String>,
     /// `content-encoding`.

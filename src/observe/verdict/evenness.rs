@@ -38,17 +38,14 @@ pub fn is_even(facts: &Facts<'_>) -> bool {
     let Some(usual) = gaps.median_non_zero() else {
         return false;
     };
-    let is_fast = usual <= FAST && gaps.sum() >= gaps.n() * FASTEST;
+    let few = gaps.n() < FEW;
+    let is_fast = !few && usual <= FAST && gaps.sum() >= gaps.n() * FASTEST;
     let together = if is_fast {
         facts.steps_per_read()
     } else {
         facts.steps_per_burst()
     };
-    let allowed = if gaps.n() < FEW {
-        ONE_BY_ONE_OF_FEW
-    } else {
-        ONE_BY_ONE
-    };
+    let allowed = if few { ONE_BY_ONE_OF_FEW } else { ONE_BY_ONE };
     let p90 = gaps.percentile(90).unwrap_or(0);
     together <= allowed
         && p90 <= SPREAD * usual

@@ -58,6 +58,7 @@ fn a_steady_stream_with_everything() {
         time(59.5),
         ResponseHead {
             status: 200,
+            http: "1.1",
             content_type: Some("text/event-stream; charset=utf-8".into()),
             framing: Some(Framing::Chunked),
             server: Some("uvicorn".into()),

@@ -96,6 +96,7 @@ pub fn chat() -> Script {
         body: r#"{"model":"m","stream":true,"messages":[]}"#.into(),
         response: Some(ResponseHead {
             status: 200,
+            http: "1.1",
             content_type: Some("text/event-stream".into()),
             framing: Some(Framing::Chunked),
             ..ResponseHead::default()
