@@ -52,8 +52,8 @@ pub enum Job {
     /// Run a simulated OpenAI-style server that streams by a script, to try things on
     #[command(after_help = "Examples:\n  \
         dripline simulate                        each request chooses a scenario by its model name\n  \
-        dripline simulate --scenario steady      every request gets this one\n  \
-        dripline simulate --scenario mine.toml   a script of your own\n\n\
+        dripline simulate --scenario stall       what a model name that is none gets\n  \
+        dripline simulate --scenario mine.toml   the same, a script of your own\n\n\
         In another terminal:\n  \
         dripline proxy --upstream http://127.0.0.1:8000\n\n\
         No model runs here: its words are made up, its timing is the script's.")]
@@ -74,7 +74,7 @@ pub struct Simulate {
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8000")]
     pub listen: ListenAddr,
 
-    /// Ready scenario by its name, or a file with one, for every request
+    /// Ready scenario by its name, or a file with one, for models that name none
     #[arg(long, value_name = "NAME|FILE")]
     pub scenario: Option<String>,
 }

@@ -48,7 +48,7 @@ fn run(job: Configured) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(async {
+    let result = runtime.block_on(async {
         match job {
             Configured::Proxy(config) => proxy::run(*config).await,
             Configured::Simulate(cli::Simulate { listen, scenario }) => {
@@ -68,7 +68,10 @@ fn run(job: Configured) -> anyhow::Result<()> {
                 demo::run(options, &mut anstream::stdout(), signals.reached(1)).await
             }
         }
-    })
+    });
+    // A name that is still being resolved keeps its thread; nobody waits for it any more.
+    runtime.shutdown_background();
+    result
 }
 
 /// Diagnostics go to standard error, and only our own: the libraries' can hold bytes of heads.

@@ -265,3 +265,23 @@ fn every_request_leaves_exactly_one_record() {
     ids.dedup();
     assert_eq!(ids.len(), 21, "ids are unique");
 }
+
+#[test]
+fn a_request_that_cannot_be_read_is_refused_and_leaves_the_upstream_cold() {
+    let up = Upstream::start(|x| {
+        x.request();
+        x.send("HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
+    });
+    let proxy = Proxy::start(&up);
+    let mut client = Client::connect(proxy.addr);
+    client.send("NONSENSE\r\n\r\n");
+    let refused = client.response("GET");
+    assert_eq!(refused.status(), 400);
+    client.until_closed();
+    Client::connect(proxy.addr).ask(chat_request(""));
+    let records = proxy.records(2);
+    assert_eq!(records[0]["end"], "refused");
+    assert_eq!(records[0]["request"]["method"], serde_json::Value::Null);
+    assert_eq!(records[1]["load"]["cold"], true, "{}", records[1]["load"]);
+    assert_eq!(records[1]["upstream"]["http"], "1.0");
+}

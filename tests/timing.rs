@@ -179,6 +179,13 @@ fn a_slow_client_does_not_falsify_arrivals() {
         !flags(&record).contains(&"arrival_uncertain"),
         "the queue was not full"
     );
+    // The upstream's end is its own, and the client's time is not the proxy's.
+    assert!(number(&record, "/at/end_ms") < 1900.0, "{}", record["at"]);
+    assert!(
+        number(&record, "/hold/max_us") < 500_000.0,
+        "{}",
+        record["hold"]
+    );
 }
 
 #[test]

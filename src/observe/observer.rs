@@ -12,7 +12,9 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::dialect::Api;
 use super::outcome::{Outcome, Reading};
-use super::record::{Flag, Origin, Request, RequestRecord, Response, SCHEMA, Upstream};
+use super::record::{
+    Flag, Origin, Rates, Request, RequestRecord, Response, SCHEMA, Timing, Upstream, Verdict,
+};
 use super::request::{RequestFacts, RequestScan};
 use super::stats::{Us, in_ms};
 use super::summary::Summary;
@@ -114,6 +116,11 @@ impl Observer {
         self.hash = None;
     }
 
+    /// The response has ended on the upstream's side, or was cut there.
+    pub fn on_end(&mut self, at: Duration) {
+        self.timeline.on_end(us(at));
+    }
+
     /// A piece of the response's body. `new_chunk`: it began with a socket read of its own; else
     /// it belongs to the same chunk as the piece before it.
     pub fn on_body(&mut self, arrived: Duration, stamp: Stamp, new_chunk: bool, bytes: &[u8]) {
@@ -195,6 +202,14 @@ impl Observer {
             flags: &flags,
         });
 
+        // A speed means something where a stream went on for a while, and only of what was streamed.
+        let in_one_piece = |verdict: &Verdict| verdict.timing == Timing::WholeBodyBurst;
+        let rates = if outcome.is_stream() && !verdict.as_ref().is_some_and(in_one_piece) {
+            summary.rates(content.tokens)
+        } else {
+            Rates::default()
+        };
+
         let ms = |point: Option<Us>| point.map(in_ms);
         let hash = self.hash.as_ref().filter(|_| summary.at.header.is_some());
         let mut server_says = content.server_says;
@@ -211,7 +226,7 @@ impl Observer {
             tail_ms: ms(summary.tail()),
             counts: self.body.counts(&summary),
             tokens: content.tokens,
-            rates: summary.rates(content.tokens.completion),
+            rates,
             stamps: summary.stamps,
             server_says,
             api: self.response.is_some().then_some(content.api),

@@ -61,6 +61,8 @@ impl Outcome<'_> {
         match self.cause {
             Cause::Refused => return End::Refused,
             Cause::UpstreamUnreachable(_) => return End::UpstreamUnreachable,
+            // The answer was whole before its framing broke or the limit ran out.
+            _ if self.is_stream() && self.is_done() => return End::Complete,
             Cause::UpstreamTimeout => return End::UpstreamTimeout,
             Cause::UpstreamInvalid => return End::UpstreamInvalid,
             _ if self.reading == Reading::Upgraded => return self.end_of_upgrade(),
@@ -139,7 +141,10 @@ impl Outcome<'_> {
     pub fn flags(&self, end: End) -> impl Iterator<Item = Flag> {
         let (content, done) = (self.content, self.content.done_markers > 0);
         let complete = end == End::Complete;
-        let cut = matches!(self.cause, Cause::UpstreamFin | Cause::UpstreamReset);
+        let cut = matches!(
+            self.cause,
+            Cause::UpstreamFin | Cause::UpstreamReset | Cause::UpstreamInvalid
+        );
         let framing = self.response.and_then(|head| head.framing);
         [
             (
@@ -176,6 +181,11 @@ impl Outcome<'_> {
         ]
         .into_iter()
         .filter_map(|(is_so, flag)| is_so.then_some(flag))
+    }
+
+    /// Its end marker came, and no error.
+    fn is_done(&self) -> bool {
+        self.content.done_markers > 0 && self.content.error.is_none() && !self.failed()
     }
 
     fn is_complete(&self) -> bool {

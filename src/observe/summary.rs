@@ -1,7 +1,9 @@
 //! The timeline in figures: what of the record comes from times and counts alone.
 
 use super::bursts::{self, Burst};
-use super::record::{Coalescing, GapStats, Gaps, Hold, Marks, Rates, Row, Silence, Stall, Stamps};
+use super::record::{
+    Coalescing, GapStats, Gaps, Hold, Marks, Rates, Row, Silence, Stall, Stamps, Tokens,
+};
 use super::stats::{Series, Sorted, Us, in_ms};
 use super::timeline::{self, LEAST_STALL, Points, Timeline};
 
@@ -161,8 +163,15 @@ impl Summary {
         self.bursts.iter().filter(|burst| burst.tokens > 0).count() as u64
     }
 
-    /// Speeds, given the server's own count of tokens. A speed over one burst means nothing.
-    pub fn rates(&self, completion_tokens: Option<u64>) -> Rates {
+    /// Speeds, given the server's own count of tokens. A speed over one burst means nothing, and
+    /// reasoning that was counted but never streamed is no part of it.
+    pub fn rates(&self, tokens: Tokens) -> Rates {
+        let hidden = tokens
+            .reasoning
+            .filter(|_| self.at.first_reasoning.is_none());
+        let streamed = tokens
+            .completion
+            .map(|n| n.saturating_sub(hidden.unwrap_or(0)));
         let one_burst = match (self.n_tokens, self.n_events) {
             (0, 0) => false,
             (0, _) => self.bursts.len() == 1,
@@ -171,7 +180,7 @@ impl Summary {
         let per_second = |n: u64, span: Us| {
             (n > 0 && span > 0 && !one_burst).then(|| rounded(n as f64 * 1e6 / span as f64))
         };
-        let tokens = completion_tokens.zip(self.token_span());
+        let tokens = streamed.zip(self.token_span());
         Rates {
             chunks_per_s_after_first: per_second(self.chunk.gaps.n(), self.chunk.gaps.sum()),
             tokens_per_s_after_first: tokens

@@ -135,7 +135,15 @@ impl Timeline {
 
     /// The final response header came.
     pub fn on_header(&mut self, at: Us) {
-        self.at.header = Some(self.arrive(at));
+        let at = self.arrive(at);
+        self.at.header = Some(at);
+        // A write's return may be seen after its answer: the request was there before that.
+        self.at.sent = self.at.sent.map(|sent| sent.min(at));
+    }
+
+    /// The body has ended or was cut. What is still on its way to the client is not the upstream's.
+    pub fn on_end(&mut self, at: Us) {
+        self.at.end.get_or_insert(at.max(self.now));
     }
 
     /// A piece of the body came; `new` if with a socket read of its own.
@@ -222,12 +230,14 @@ impl Timeline {
         }
     }
 
-    /// The end of the body, or the cut.
+    /// All is over; this is the end of the body too, unless that was told before.
     pub fn finish(&mut self, at: Us) {
         let at = at.max(self.now);
-        self.at.end = Some(at);
-        self.silence.finish(at);
         self.hold.finish(at);
+        self.silence.finish(*self.at.end.get_or_insert(at));
+        if self.at.request_end.is_none() {
+            self.at.sent = None; // its last byte never was
+        }
     }
 
     /// Where the arrival times came from.
@@ -324,6 +334,35 @@ mod tests {
             (timeline.at.first_byte, timeline.at.end),
             (Some(100), Some(100))
         );
+    }
+
+    #[test]
+    fn the_body_ends_when_it_came_not_when_the_client_has_it() {
+        let mut timeline = Timeline::new(false);
+        timeline.on_request_end(0);
+        timeline.on_sent(10);
+        timeline.on_piece(100, true, true, b"x");
+        timeline.on_end(120);
+        timeline.on_flushed(1, 5_000);
+        timeline.finish(5_000);
+        assert_eq!(
+            (timeline.at.end, timeline.silence.before_end),
+            (Some(120), Some(20))
+        );
+    }
+
+    #[test]
+    fn a_request_that_was_not_sent_whole_has_no_mark_and_none_comes_after_its_answer() {
+        let mut cut = Timeline::new(false);
+        cut.on_sent(10);
+        cut.finish(50);
+        assert_eq!(cut.at.sent, None);
+        let mut whole = Timeline::new(false);
+        whole.on_request_end(0);
+        whole.on_sent(30);
+        whole.on_header(20);
+        whole.finish(50);
+        assert_eq!(whole.at.sent, Some(20));
     }
 
     #[test]

@@ -90,7 +90,9 @@ pub fn response(head: &ResponseHeader, request: &Method) -> ResponseHead {
         request_id: text(&head.headers, "x-request-id"),
         server: text(&head.headers, SERVER),
         trailers: head.headers.contains_key(TRAILER),
-        processing_ms: text(&head.headers, "openai-processing-ms").and_then(|ms| ms.parse().ok()),
+        processing_ms: text(&head.headers, "openai-processing-ms")
+            .and_then(|ms| ms.parse().ok())
+            .filter(|ms: &f64| ms.is_finite() && *ms >= 0.0),
     }
 }
 
@@ -104,11 +106,14 @@ pub fn own_reply(head: &ResponseHeader) -> ResponseHead {
     }
 }
 
-/// Length of a request's body: known from `Content-Length`, 0 without a body, `None` when chunked.
+/// Length of a request's body: 0 without one, `None` when it is chunked or told in an unusual way.
 pub fn request_length(head: &RequestHeader) -> Option<u64> {
-    match head.headers.contains_key(TRANSFER_ENCODING) {
-        true => None,
-        false => Some(content_length(&head.headers).unwrap_or(0)),
+    let told = head.headers.get_all(CONTENT_LENGTH).iter().count();
+    match (head.headers.contains_key(TRANSFER_ENCODING), told) {
+        (true, _) => None,
+        (false, 0) => Some(0),
+        (false, 1) => content_length(&head.headers),
+        (false, _) => None,
     }
 }
 
@@ -125,8 +130,15 @@ fn framing(head: &ResponseHeader, request: &Method) -> Option<Framing> {
     );
     if bodiless || head.status.is_informational() || request == Method::HEAD {
         None
-    } else if head.headers.contains_key(TRANSFER_ENCODING) {
-        Some(Framing::Chunked)
+    } else if let Some(coding) = head.headers.get_all(TRANSFER_ENCODING).iter().next_back() {
+        // Any other last coding ends with the connection (RFC 9112 section 6.3).
+        let last = coding.as_bytes().rsplit(|byte| *byte == b',').next();
+        let chunked = last.is_some_and(|last| last.trim_ascii().eq_ignore_ascii_case(b"chunked"));
+        Some(if chunked {
+            Framing::Chunked
+        } else {
+            Framing::Close
+        })
     } else if head.headers.contains_key(CONTENT_LENGTH) {
         Some(Framing::Length)
     } else {
@@ -182,4 +194,63 @@ fn bounded(text: &str) -> String {
             length <= TEXT_LIMIT
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(fields: &[(&'static str, &str)]) -> RequestHeader {
+        let mut head = RequestHeader::build("POST", b"/", None).unwrap();
+        for (name, value) in fields {
+            head.append_header(*name, *value).unwrap();
+        }
+        head
+    }
+
+    #[test]
+    fn only_a_plain_length_is_a_known_one() {
+        let length = |fields: &[_]| request_length(&request(fields));
+        assert_eq!(length(&[]), Some(0));
+        assert_eq!(length(&[("Content-Length", "5")]), Some(5));
+        assert_eq!(length(&[("Content-Length", "5, 5")]), None);
+        assert_eq!(
+            length(&[("Content-Length", "5"), ("Content-Length", "5")]),
+            None
+        );
+        assert_eq!(length(&[("Transfer-Encoding", "chunked")]), None);
+    }
+
+    #[test]
+    fn a_body_ends_as_its_last_coding_says() {
+        let framing = |coding: &str| {
+            let mut head = ResponseHeader::build(200, None).unwrap();
+            head.append_header("Transfer-Encoding", coding).unwrap();
+            framing(&head, &Method::GET)
+        };
+        assert_eq!(framing("gzip, Chunked"), Some(Framing::Chunked));
+        assert_eq!(framing("identity"), Some(Framing::Close));
+        assert_eq!(framing("chunked, gzip"), Some(Framing::Close));
+    }
+
+    #[test]
+    fn a_trace_id_is_valid_or_none() {
+        let id = |value: &str| trace_id(&request(&[("traceparent", value)]).headers);
+        let valid = "4bf92f3577b34da6a3ce929d0e0e4736";
+        assert_eq!(
+            id(&format!("00-{valid}-00f067aa0ba902b7-01")).as_deref(),
+            Some(valid)
+        );
+        assert_eq!(
+            id("00-00000000000000000000000000000000-00f067aa0ba902b7-01"),
+            None
+        );
+        assert_eq!(id("00-4bf9-00f067aa0ba902b7-01"), None);
+    }
+
+    #[test]
+    fn texts_are_bounded_and_plain() {
+        assert_eq!(bounded("a\u{1b}[31mb"), "a[31mb");
+        assert_eq!(bounded(&"é".repeat(999)).len(), TEXT_LIMIT);
+    }
 }

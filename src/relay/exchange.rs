@@ -6,8 +6,9 @@
 //!
 //! The rules:
 //! - A request is sent twice only if the first try was on a kept-alive connection that gave not
-//!   one byte of a response, and its body can be replayed (known, at most `REPLAY_LIMIT`). Such
-//!   a connection was closed by the server while idle. What cannot be replayed goes on a fresh one.
+//!   one byte of a response and ended at once (`STALE_WITHIN`): the server had closed it while
+//!   idle. Its body must be replayable (known, at most `REPLAY_LIMIT`); what is not goes on a fresh
+//!   connection.
 //! - An end stays an end, a cut stays a cut: after a cut the session is dropped, never finished.
 
 mod pump;
@@ -34,6 +35,10 @@ use pump::Pump;
 
 /// pingora's session keeps this many bytes of a request body for a second try.
 const REPLAY_LIMIT: u64 = 64 * 1024;
+
+/// A kept-alive connection that the server had closed shows it within a round trip. One that ends
+/// later may have begun to work on the request, which then must not be sent again.
+const STALE_WITHIN: Duration = Duration::from_secs(1);
 
 /// After an early answer the client's rest is read and thrown away, so that the close does not
 /// reset the connection under the answer: until it pauses this long …
@@ -129,12 +134,15 @@ impl Exchange<'_> {
                 (&mut connection.session, &connection.tap),
                 &mut self.observation,
             );
+            let sent = clock::now();
             let ended = pump.run(&head).await;
-            let untouched = pump.is_untouched();
+            let stale = reused && pump.is_untouched() && clock::now() - sent < STALE_WITHIN;
             let (answered, uploaded) = (pump.has_answered(), pump.has_uploaded());
             match ended {
                 Ok(()) => return self.hand_back(connection, uploaded).await,
-                Err(Cause::UpstreamFin | Cause::UpstreamReset) if untouched && reused => {
+                Err(Cause::UpstreamFin | Cause::UpstreamReset)
+                    if stale && !self.session.retry_buffer_truncated() =>
+                {
                     tracing::debug!(
                         "the kept-alive connection was closed: sending the request again"
                     );
@@ -142,8 +150,13 @@ impl Exchange<'_> {
                     lost = Some(clock::now() - started);
                     self.observation.tell(|observer| observer.on_retried());
                 }
-                Err(cause) if answered => return self.cut(cause).await,
-                Err(cause) => return self.give_up(Failure::NoAnswer(cause)).await,
+                Err(cause) => {
+                    drop(connection); // the upstream is to know at once
+                    return match answered {
+                        true => self.cut(cause).await,
+                        false => self.give_up(Failure::NoAnswer(cause)).await,
+                    };
+                }
             }
         }
     }
@@ -194,6 +207,11 @@ impl Exchange<'_> {
         let at = self.observation.axis().now();
         self.observation
             .tell(|observer| observer.on_header(at, describe::own_reply(&head)));
+        // After a request that was not understood nobody knows where the next one begins.
+        let lost = self.method.is_none() || failure == Failure::BadRequest;
+        if lost {
+            self.session.set_keepalive(None);
+        }
         let _ = self.session.write_response_header(Box::new(head)).await;
         if self.method != Some(Method::HEAD) {
             let _ = self.session.write_response_body(body, true).await;
@@ -203,7 +221,7 @@ impl Exchange<'_> {
         if !delivered {
             return None;
         }
-        if self.method.is_none() || !self.session.is_body_done() {
+        if lost || !self.session.is_body_done() {
             linger(self.shared, self.session, self.tap).await;
             return None;
         }
@@ -232,7 +250,7 @@ impl Exchange<'_> {
         let written = self.session.response_written();
         let framed = written.is_none_or(|head| describe::is_framed(head, method));
         self.observation.finish(cause);
-        if !framed {
+        if !framed && cause != Cause::ClientGone {
             // The end of the connection would be the end of this body: only a reset shows a cut.
             let acknowledged = async {
                 while self.tap.unacknowledged() > 0 {

@@ -23,7 +23,8 @@ pub fn to_upstream(
     host: Option<&HeaderValue>,
     prefix: &str,
 ) -> Result<RequestHeader> {
-    let path = [prefix.as_bytes(), origin_form(client.raw_path())].concat();
+    let (root, rest) = origin_form(client.raw_path());
+    let path = [prefix.as_bytes(), root, rest].concat();
     let mut head = RequestHeader::build(client.method.clone(), &path, Some(client.headers.len()))?;
     head.set_version(Version::HTTP_11);
     let hop = HopByHop::of(&client.headers, is_upgrade(client));
@@ -70,14 +71,16 @@ pub fn is_upgrade(client: &RequestHeader) -> bool {
 
 /// The request target as path and query, if a client wrote it with scheme and authority, as to a
 /// forward proxy (RFC 9112 section 3.2.2).
-fn origin_form(target: &[u8]) -> &[u8] {
+/// In two parts: a slash where it had none, and the rest.
+fn origin_form(target: &[u8]) -> (&[u8], &[u8]) {
     let Some(scheme) = memchr::memmem::find(target, b"://").filter(|_| target[0] != b'/') else {
-        return target;
+        return (b"", target);
     };
-    let authority = scheme + 3;
-    match memchr::memchr2(b'/', b'?', &target[authority..]) {
-        Some(path) => &target[authority + path..],
-        None => b"/",
+    let authority = &target[scheme + 3..];
+    match memchr::memchr2(b'/', b'?', authority) {
+        Some(path) if authority[path] == b'/' => (b"", &authority[path..]),
+        Some(query) => (b"/", &authority[query..]),
+        None => (b"/", b""),
     }
 }
 
@@ -168,6 +171,12 @@ mod tests {
         let host = HeaderValue::from_static("up");
         let head = to_upstream(&request("http://proxy:1/a?b", &[]), Some(&host), "").unwrap();
         assert_eq!(head.raw_path(), b"/a?b");
+        let target = |path| {
+            let head = to_upstream(&request(path, &[]), None, "/base").unwrap();
+            String::from_utf8(head.raw_path().to_vec()).unwrap()
+        };
+        assert_eq!(target("http://proxy?key=x"), "/base/?key=x");
+        assert_eq!(target("http://proxy"), "/base/");
         assert_eq!(wire(&head), "Host: up\r\n");
     }
 

@@ -13,6 +13,8 @@ use crate::observe::observer::{Cause, Observer, Options, RequestHead};
 pub struct Observation {
     observer: Option<Observer>,
     axis: Axis,
+    /// Whether it is one of the requests that keep the upstream busy.
+    counted: bool,
     shared: Arc<Shared>,
 }
 
@@ -25,11 +27,16 @@ impl Observation {
             body_hash: shared.config.body_hash,
             ..Options::default()
         };
-        head.load = shared.gauge.enter(t0);
+        // A request that cannot be read asks nothing of the upstream.
+        let counted = !head.method.is_empty();
+        if counted {
+            head.load = shared.gauge.enter(t0);
+        }
         tracing::debug!(id = head.id, "a request came");
         Observation {
             observer: Some(Observer::new(head, options)),
             axis: Axis::from(t0),
+            counted,
             shared: shared.clone(),
         }
     }
@@ -62,7 +69,9 @@ impl Observation {
             return;
         };
         let now = clock::now();
-        self.shared.gauge.leave(now);
+        if self.counted {
+            self.shared.gauge.leave(now);
+        }
         let at = self.axis.at(now);
         match catch_unwind(AssertUnwindSafe(|| observer.finish(at, cause))) {
             Ok(record) => {

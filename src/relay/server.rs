@@ -82,11 +82,11 @@ impl Proxy {
             }
         }
         drop(self.listener);
+        self.phase.send_replace(Phase::Draining);
         tracing::info!(
             connections = connections.len(),
-            "stopping: open streams may finish; ask again to end them now"
+            "stopping: open streams may finish; Ctrl-C again ends them now"
         );
-        self.phase.send_replace(Phase::Draining);
         tokio::select! {
             () = all_done(&mut connections) => return,
             () = tokio::time::sleep(self.drain) => {}

@@ -31,3 +31,19 @@ pub fn unacknowledged(fd: RawFd) -> usize {
 pub fn unacknowledged(_: RawFd) -> usize {
     0
 }
+
+/// Whether the peer of `fd` has closed its direction or reset the connection, whatever is unread.
+pub fn has_hung_up(fd: RawFd) -> bool {
+    #[cfg(target_os = "linux")]
+    const CLOSED: libc::c_short = libc::POLLRDHUP;
+    #[cfg(not(target_os = "linux"))]
+    const CLOSED: libc::c_short = 0;
+    let mut poll = libc::pollfd {
+        fd,
+        events: CLOSED,
+        revents: 0,
+    };
+    // SAFETY: the caller holds the connection that owns `fd`; the call takes one struct and no time.
+    let ready = unsafe { libc::poll(&mut poll, 1, 0) };
+    ready > 0 && poll.revents & (CLOSED | libc::POLLHUP | libc::POLLERR) != 0
+}

@@ -79,7 +79,7 @@ impl Tap {
             Transport::Other(stream)
         };
         Tap {
-            wire: Arc::new(Mutex::new(Wire::new(io))),
+            wire: Arc::new(Mutex::new(Wire::new(io, id))),
             id,
         }
     }
@@ -127,6 +127,11 @@ impl Tap {
     /// Whether bytes came that no session has read.
     pub fn has_unread(&self) -> bool {
         !self.wire().ahead.is_empty()
+    }
+
+    /// Whether as much was read ahead as may be: [`Tap::poll_gone`] wakes nobody then.
+    pub fn is_ahead_full(&self) -> bool {
+        self.wire().ahead.len() >= AHEAD_LIMIT
     }
 
     /// Whether the peer has closed or reset the connection.
@@ -206,6 +211,7 @@ impl Tap {
 /// The connection itself and what was seen on it.
 struct Wire {
     io: Transport,
+    id: UniqueIDType,
 
     muted: bool,
     ahead: BytesMut,
@@ -249,9 +255,10 @@ impl Transport {
 }
 
 impl Wire {
-    fn new(io: Transport) -> Self {
+    fn new(io: Transport, id: UniqueIDType) -> Self {
         Wire {
             io,
+            id,
             muted: false,
             ahead: BytesMut::new(),
             eof: false,
@@ -317,7 +324,11 @@ impl Wire {
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while !self.is_gone() {
             if self.ahead.len() >= AHEAD_LIMIT {
-                return Poll::Pending; // its going will show at the next write
+                // No more is read, so nothing wakes the task: it has to look from time to time.
+                return match socket::has_hung_up(self.id) {
+                    true => Poll::Ready(()),
+                    false => Poll::Pending,
+                };
             }
             let mut bytes = [std::mem::MaybeUninit::uninit(); 4096];
             let mut buf = ReadBuf::uninit(&mut bytes);

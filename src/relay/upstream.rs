@@ -78,12 +78,12 @@ impl ConnectError {
     /// The cause in words that follow "the upstream …".
     pub fn sentence(self) -> &'static str {
         match self {
-            ConnectError::Dns => "name could not be resolved",
+            ConnectError::Dns => "has a name that could not be resolved",
             ConnectError::Refused => "refused the connection: nothing listens there",
             ConnectError::Unreachable => "cannot be reached: no route",
             ConnectError::Timeout => "did not accept a connection in time",
             ConnectError::Tls => {
-                "failed the TLS handshake, or its certificate is not trusted (see --upstream-ca)"
+                "failed the TLS handshake: it speaks no TLS, or its certificate is not trusted (see --upstream-ca)"
             }
             ConnectError::Other => "could not be connected to",
         }

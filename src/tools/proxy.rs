@@ -14,8 +14,9 @@ use crate::sink::{Console, Jsonl, Sink, Sinks};
 
 /// Serves until a signal asks to end, drains, and returns when every record is written.
 pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
-    let signals = Signals::listen().context("cannot listen for signals")?;
+    // Opening a pipe waits for its reader: until then a signal still ends the program.
     let log = open_log(&config.log)?.map(Sink::Jsonl);
+    let signals = Signals::listen().context("cannot listen for signals")?;
     let console = (!config.quiet).then(|| Sink::Console(Console::new(output(&config.log))));
     let sinks = Sinks::start(log.into_iter().chain(console).collect());
     let sinks = Arc::new(sinks.context("cannot start the threads that write records")?);

@@ -20,6 +20,8 @@ pub struct Hold {
     flushed: u64,
     blocked: Us,
     blocked_since: Option<Us>,
+    /// The last time in which the socket was full, from and to.
+    last_blocked: (Us, Us),
 }
 
 #[derive(Debug)]
@@ -38,6 +40,7 @@ impl Default for Hold {
             flushed: 0,
             blocked: 0,
             blocked_since: None,
+            last_blocked: (0, 0),
         }
     }
 }
@@ -79,8 +82,10 @@ impl Hold {
 
     /// It takes bytes again.
     pub fn on_unblocked(&mut self, at: Us) {
-        self.blocked = self.blocked_until(at);
-        self.blocked_since = None;
+        if let Some(since) = self.blocked_since.take() {
+            self.blocked += at.saturating_sub(since);
+            self.last_blocked = (since, at);
+        }
     }
 
     /// The end.
@@ -98,11 +103,14 @@ impl Hold {
         self.delays.into_sorted()
     }
 
+    /// Blocked time up to `at`, which may lie before what was told last: a chunk is read later than
+    /// it arrived.
     fn blocked_until(&self, at: Us) -> Us {
-        self.blocked
-            + self
-                .blocked_since
-                .map_or(0, |since| at.saturating_sub(since))
+        if let Some(since) = self.blocked_since {
+            return self.blocked + at.saturating_sub(since);
+        }
+        let (since, until) = self.last_blocked;
+        self.blocked - until.saturating_sub(at.max(since))
     }
 }
 
@@ -127,6 +135,16 @@ mod tests {
             (delays.n(), delays.max(), delays.percentile(0)),
             (3, Some(30), Some(10))
         );
+    }
+
+    #[test]
+    fn a_chunk_that_arrived_while_the_socket_was_full_and_is_read_after_is_no_delay_of_the_proxy() {
+        let mut hold = Hold::default();
+        hold.on_blocked(1_000);
+        hold.on_unblocked(5_000);
+        hold.on_chunk(1, 2_000);
+        hold.on_flushed(1, 5_020);
+        assert_eq!(hold.into_sorted().max(), Some(20));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{StatusCode, Version};
@@ -17,12 +18,15 @@ use pingora_core::protocols::http::client::HttpSession;
 use pingora_core::{BError, ErrorType};
 use pingora_http::{RequestHeader, ResponseHeader};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::observe::observer::{Cause, Stamp};
 use crate::relay::observation::Observation;
 use crate::relay::tap::{Arrival, Tap};
 use crate::relay::{Phase, Shared, clock, describe, headers};
+
+/// How often a client that has sent more than is read ahead is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What the upstream's session hands out.
 enum Piece {
@@ -47,6 +51,8 @@ enum Step {
     Pieces(Result<Piece, BError>),
     /// The request went on.
     RequestBody(Result<Option<Bytes>, BError>),
+    /// Time to look for the client's going where it cannot be read for.
+    Look,
     /// The upstream was silent for longer than the user allows.
     Silent,
 }
@@ -79,6 +85,8 @@ pub struct Pump<'a> {
     close_up: bool,
     /// Socket reads of this connection before this request.
     reads_before: u64,
+    /// Socket reads whose pieces were handed on.
+    reads_seen: u64,
     /// No final head yet.
     head_wanted: bool,
     upgraded: bool,
@@ -115,6 +123,7 @@ impl<'a> Pump<'a> {
             watch_client: true,
             close_up: false,
             reads_before: up_tap.reads(),
+            reads_seen: up_tap.reads(),
             head_wanted: true,
             upgraded: false,
             end: None,
@@ -159,6 +168,7 @@ impl<'a> Pump<'a> {
                     self.on_request_body(body).await?;
                     self.send_queued().await;
                 }
+                Step::Look => {}
                 Step::Silent => self.end = Some(Err(Cause::UpstreamTimeout)),
             }
         }
@@ -169,12 +179,23 @@ impl<'a> Pump<'a> {
         let (down_tap, up_tap) = (self.down_tap, self.up_tap);
         let reading = self.end.is_none() && !down_tap.is_full();
         let uploading = self.end.is_none() && self.upload == Upload::Open && !up_tap.is_full();
-        let deadline = self.deadline.filter(|_| reading);
+        // Until the request is up it is the client that is waited for.
+        let waited_for = reading && (self.upload != Upload::Open || !self.head_wanted);
+        let deadline = self.deadline.filter(|_| waited_for);
         let silent = async {
             match deadline {
                 Some(deadline) => sleep_until(deadline).await,
                 None => std::future::pending().await,
             }
+        };
+        // It gets full in this very wait, by the watch for the client, which is polled before.
+        let look = async {
+            poll_fn(|_| match down_tap.is_ahead_full() {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            })
+            .await;
+            sleep(LOOK_EVERY).await;
         };
         tokio::select! {
             biased;
@@ -186,6 +207,7 @@ impl<'a> Pump<'a> {
             first = next_piece(self.up, self.head_wanted), if reading => Step::Pieces(first),
             body = self.down.read_request_body(), if uploading => Step::RequestBody(body),
             () = silent => Step::Silent,
+            () = look => Step::Look,
         }
     }
 
@@ -301,6 +323,7 @@ impl<'a> Pump<'a> {
         let down_tap = self.down_tap;
         let drained = poll_fn(|cx| Poll::Ready(down_tap.poll_drain(cx))).await;
         self.observe(&bodies);
+        self.observe_end();
         self.rearm();
         match drained {
             Poll::Ready(drained) => self.on_drained(drained),
@@ -327,15 +350,15 @@ impl<'a> Pump<'a> {
             }
             return;
         }
+        if switches && !self.up_is_upgraded() {
+            self.end = Some(Err(Cause::UpstreamInvalid)); // nobody asked for another protocol
+            return;
+        }
         self.head_wanted = false;
         let method = self.down.req_header().method.clone();
         let described = describe::response(head, &method);
         self.observation
             .tell(|observer| observer.on_header(at, described));
-        if switches && !self.up_is_upgraded() {
-            self.end = Some(Err(Cause::UpstreamInvalid)); // nobody asked for another protocol
-            return;
-        }
         if !describe::is_framed(&forwarded, &method) || *self.phase.borrow() != Phase::Running {
             self.down.set_keepalive(None);
         }
@@ -387,6 +410,16 @@ impl<'a> Pump<'a> {
         });
     }
 
+    /// An end that came with bytes has their time; one without (FIN, reset) is seen now.
+    fn observe_end(&mut self) {
+        let reads = self.up_tap.reads();
+        let read_now = std::mem::replace(&mut self.reads_seen, reads) != reads;
+        if self.end.is_some() {
+            let at = self.axis_of(self.up_tap.arrival().filter(|_| read_now));
+            self.observation.tell(|observer| observer.on_end(at));
+        }
+    }
+
     fn on_drained(&mut self, drained: io::Result<()>) -> Result<(), Cause> {
         drained.map_err(|_| Cause::ClientGone)?;
         let at = self.down_tap.written_at().unwrap_or_else(clock::now);
@@ -432,7 +465,7 @@ impl<'a> Pump<'a> {
         self.deadline = limit.map(|limit| Instant::from_std(clock::now()) + limit);
     }
 
-    fn axis_of(&self, arrival: Option<Arrival>) -> std::time::Duration {
+    fn axis_of(&self, arrival: Option<Arrival>) -> Duration {
         let axis = self.observation.axis();
         arrival.map_or_else(|| axis.now(), |arrival| axis.at(arrival.at))
     }
