@@ -266,7 +266,10 @@ mod tests {
         assert_eq!(content(&[r#"{"x":1}"#]).api, Api::Sse);
         assert_eq!(content(&[r#"{"choices":[{"delta":{}}]}"#]).api, Api::Chat);
         assert_eq!(content(&["plain words"]).parse_errors, 0);
-        assert_eq!(content(&[r#"{"text":"a"}"#, "plain words"]).parse_errors, 1);
+        let completion = r#"{"choices":[{"text":"a"}]}"#;
+        assert_eq!(content(&[completion, "plain words"]).parse_errors, 1);
+        // A bare text is anyone's, so what it comes in needs no end marker.
+        assert_eq!(content(&[r#"{"text":"a"}"#]).api, Api::Sse);
     }
 
     #[test]

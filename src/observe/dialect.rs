@@ -9,6 +9,7 @@
 
 mod chat;
 mod completions;
+mod lenient;
 mod openai;
 mod text;
 

@@ -23,6 +23,7 @@ mod whole_body_burst;
 mod words;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::record::{Finding, Side, Timing, Verdict};
 pub use facts::Facts;
@@ -63,7 +64,12 @@ pub fn judge(facts: &Facts<'_>) -> Option<Verdict> {
         return None;
     }
     let mut fired: Vec<Fired> = RULES.iter().filter_map(|rule| rule(facts)).collect();
-    fired.dedup_by(|second, first| second.code == first.code);
+    if downstream_backpressure::when_reading_stopped(facts).is_some() {
+        // When things arrived was the client's doing then, and says nothing of the upstream.
+        fired.retain(|rule| rule.side != Side::Upstream);
+    }
+    let mut codes = HashSet::new();
+    fired.retain(|rule| codes.insert(rule.code));
     let mut verdict = match fired.first_mut() {
         Some(main) => Verdict {
             timing: main.timing,

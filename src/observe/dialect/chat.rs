@@ -1,53 +1,109 @@
 //! Chat completions: `choices[].delta`.
 
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
-use super::Payload;
-use super::text::{Label, Text};
+use super::lenient::{Leaf, Lenient, object};
+use super::text::Text;
+use super::{Output, Payload};
 
 /// What a choice adds in one event.
-#[derive(Deserialize)]
+#[derive(Default)]
 pub struct Delta<'a> {
-    #[serde(borrow, default)]
-    role: Label<'a>,
-    #[serde(borrow)]
-    content: Option<Text<'a>>,
-    #[serde(borrow)]
-    reasoning_content: Option<Text<'a>>,
-    #[serde(borrow)]
-    reasoning: Option<Text<'a>>,
-    #[serde(borrow)]
-    thinking: Option<Text<'a>>,
-    #[serde(borrow)]
-    refusal: Option<Text<'a>>,
-    #[serde(borrow)]
-    audio: Option<Audio<'a>>,
-    #[serde(borrow)]
-    tool_calls: Option<Vec<ToolCall<'a>>>,
-    #[serde(borrow)]
-    function_call: Option<Function<'a>>,
+    role: Lenient<Text<'a>>,
+    content: Lenient<Text<'a>>,
+    reasoning_content: Lenient<Text<'a>>,
+    reasoning: Lenient<Text<'a>>,
+    thinking: Lenient<Text<'a>>,
+    refusal: Lenient<Text<'a>>,
+    audio: Lenient<Audio<'a>>,
+    tool_calls: Lenient<Tools>,
+    function_call: Lenient<Function<'a>>,
 }
 
-#[derive(Deserialize)]
+object!(Delta {
+    b"role" => role,
+    b"content" => content,
+    b"reasoning_content" => reasoning_content,
+    b"reasoning" => reasoning,
+    b"thinking" => thinking,
+    b"refusal" => refusal,
+    b"audio" => audio,
+    b"tool_calls" => tool_calls,
+    b"function_call" => function_call,
+});
+
+#[derive(Default)]
 struct Audio<'a> {
-    #[serde(borrow)]
-    data: Option<Text<'a>>,
-    #[serde(borrow)]
-    transcript: Option<Text<'a>>,
+    data: Lenient<Text<'a>>,
+    transcript: Lenient<Text<'a>>,
 }
 
-#[derive(Deserialize)]
+object!(Audio { b"data" => data, b"transcript" => transcript });
+
+#[derive(Default)]
 struct ToolCall<'a> {
-    #[serde(borrow)]
-    function: Option<Function<'a>>,
+    function: Lenient<Function<'a>>,
 }
 
-#[derive(Deserialize)]
+object!(ToolCall { b"function" => function });
+
+#[derive(Default)]
 struct Function<'a> {
-    #[serde(borrow)]
-    name: Option<Text<'a>>,
-    #[serde(borrow)]
-    arguments: Option<Text<'a>>,
+    name: Lenient<Text<'a>>,
+    arguments: Lenient<Arguments>,
+}
+
+object!(Function { b"name" => name, b"arguments" => arguments });
+
+/// A string of JSON, or the object itself as some servers send it. Its characters are then not
+/// known.
+struct Arguments(Output);
+
+impl<'a> Leaf<'a> for Arguments {
+    fn of_text(text: Text<'a>) -> Option<Self> {
+        let mut output = Output::default();
+        output.add(Some(&text));
+        Some(Arguments(output))
+    }
+
+    fn of_object<A: MapAccess<'a>>(mut object: A) -> Result<Option<Self>, A::Error> {
+        let mut output = Output::default();
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            output.present = true;
+        }
+        Ok(Some(Arguments(output)))
+    }
+}
+
+/// All tool calls of one delta. Added up as they are read: a list of empty ones costs no memory.
+#[derive(Default)]
+struct Tools {
+    output: Output,
+    whole_call: bool,
+}
+
+impl Tools {
+    fn add(&mut self, function: &Function<'_>) {
+        let mut name = Output::default();
+        name.add(function.name.0.as_ref());
+        let arguments = function.arguments.0.as_ref();
+        let arguments = arguments.map_or(Output::default(), |arguments| arguments.0);
+        self.output.present |= name.present || arguments.present;
+        self.output.chars += name.chars + arguments.chars;
+        self.whole_call |= name.present && arguments.present;
+    }
+}
+
+impl<'a> Leaf<'a> for Tools {
+    fn of_list<A: SeqAccess<'a>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        let mut tools = Tools::default();
+        while let Some(Lenient(call)) = list.next_element::<Lenient<ToolCall<'a>>>()? {
+            if let Some(function) = call.and_then(|call| call.function.0) {
+                tools.add(&function);
+            }
+        }
+        Ok(Some(tools))
+    }
 }
 
 impl<'a> Delta<'a> {
@@ -55,34 +111,24 @@ impl<'a> Delta<'a> {
     pub fn add_to(self, payload: &mut Payload<'a>) -> bool {
         // Servers in the middle of a rename send the same thought under two names.
         let thought = [&self.reasoning_content, &self.reasoning, &self.thinking];
-        let thought = thought.into_iter().flatten().find(|text| !text.is_empty());
-        payload.reasoning.add(thought);
-        payload.answer.add(self.refusal.as_ref());
-        if let Some(audio) = &self.audio {
-            payload.answer.add(audio.transcript.as_ref());
-            payload.answer.present |= audio.data.as_ref().is_some_and(|data| !data.is_empty());
+        let mut thought = thought.into_iter().filter_map(|text| text.0.as_ref());
+        payload.reasoning.add(thought.find(|text| !text.is_empty()));
+        payload.answer.add(self.refusal.0.as_ref());
+        if let Some(audio) = self.audio.0 {
+            payload.answer.add(audio.transcript.0.as_ref());
+            payload.answer.present |= audio.data.non_empty().is_some();
         }
-        let calls = self
-            .tool_calls
-            .iter()
-            .flatten()
-            .filter_map(|call| call.function.as_ref());
-        for function in calls.chain(&self.function_call) {
-            function.add_to(payload);
+        let mut tools = self.tool_calls.0.unwrap_or_default();
+        if let Some(function) = &self.function_call.0 {
+            tools.add(function);
         }
-        payload.answer.add(self.content.as_ref());
-        if let Some(text) = self.content.filter(|text| !text.is_empty()) {
+        payload.tool.present |= tools.output.present;
+        payload.tool.chars += tools.output.chars;
+        payload.whole_tool_call |= tools.whole_call;
+        payload.answer.add(self.content.0.as_ref());
+        if let Some(text) = self.content.non_empty() {
             payload.text = Some(text);
         }
         !payload.is_token() && self.role.non_empty().is_none()
-    }
-}
-
-impl Function<'_> {
-    fn add_to(&self, payload: &mut Payload<'_>) {
-        let is_there = |text: &Option<Text<'_>>| text.as_ref().is_some_and(|text| !text.is_empty());
-        payload.tool.add(self.name.as_ref());
-        payload.tool.add(self.arguments.as_ref());
-        payload.whole_tool_call |= is_there(&self.name) && is_there(&self.arguments);
     }
 }

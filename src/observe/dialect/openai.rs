@@ -4,30 +4,25 @@
 //! nothing where others send a list.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use serde_json::Value;
 
 use super::chat::Delta;
-use super::text::{Label, Text};
+use super::lenient::{Leaf, Lenient, object};
+use super::text::{Text, repaired};
 use super::{Api, InBandError, Payload, as_code, completions};
 use crate::observe::record::{ServerSays, Tokens};
 
-#[derive(Deserialize)]
+#[derive(Default)]
 struct Chunk<'a> {
-    #[serde(borrow, default)]
-    id: Label<'a>,
-    #[serde(borrow, default)]
-    model: Label<'a>,
-    #[serde(borrow, default)]
-    object: Label<'a>,
-    #[serde(borrow, default, rename = "type")]
-    kind: Label<'a>,
-    #[serde(borrow)]
-    choices: Option<Vec<Choice<'a>>>,
-    #[serde(borrow)]
-    text: Option<Text<'a>>,
-    code: Option<Value>,
-    error: Option<Value>,
+    id: Lenient<Text<'a>>,
+    model: Lenient<Text<'a>>,
+    object: Lenient<Text<'a>>,
+    kind: Lenient<Text<'a>>,
+    choices: Lenient<Choices<'a>>,
+    text: Lenient<Text<'a>>,
+    code: Lenient<Code>,
+    error: Lenient<ServerError>,
     usage: Option<Value>,
     x_groq: Option<Value>,
     timings: Option<Value>,
@@ -35,17 +30,132 @@ struct Chunk<'a> {
     prompt_filter_results: Option<IgnoredAny>,
 }
 
-#[derive(Deserialize)]
+object!(Chunk {
+    b"id" => id,
+    b"model" => model,
+    b"object" => object,
+    b"type" => kind,
+    b"choices" => choices,
+    b"text" => text,
+    b"code" => code,
+    b"error" => error,
+    b"usage" => usage,
+    b"x_groq" => x_groq,
+    b"timings" => timings,
+    b"prompt_progress" => prompt_progress,
+    b"prompt_filter_results" => prompt_filter_results,
+});
+
+/// All choices of one event. Added up as they are read: a list of empty ones costs no memory.
+#[derive(Default)]
+struct Choices<'a> {
+    payload: Payload<'a>,
+    empty: bool,
+}
+
+impl<'a> Leaf<'a> for Choices<'a> {
+    fn of_list<A: SeqAccess<'a>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        let mut all = Choices::default();
+        while let Some(Lenient(choice)) = list.next_element::<Lenient<Choice<'a>>>()? {
+            if let Some(choice) = choice {
+                all.empty |= choice.add_to(&mut all.payload);
+            }
+        }
+        Ok(Some(all))
+    }
+}
+
+#[derive(Default)]
 struct Choice<'a> {
-    index: Option<u64>,
-    #[serde(borrow)]
-    delta: Option<Delta<'a>>,
-    #[serde(borrow)]
-    text: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    finish_reason: Label<'a>,
+    index: Lenient<Index>,
+    delta: Lenient<Delta<'a>>,
+    text: Lenient<Text<'a>>,
+    finish_reason: Lenient<Text<'a>>,
     content_filter_results: Option<IgnoredAny>,
     content_filter_offsets: Option<IgnoredAny>,
+}
+
+object!(Choice {
+    b"index" => index,
+    b"delta" => delta,
+    b"text" => text,
+    b"finish_reason" => finish_reason,
+    b"content_filter_results" => content_filter_results,
+    b"content_filter_offsets" => content_filter_offsets,
+});
+
+/// A choice's number; a negative one is taken as 0.
+struct Index(u64);
+
+impl<'a> Leaf<'a> for Index {
+    fn of_text(text: Text<'a>) -> Option<Self> {
+        let text = std::str::from_utf8(text.as_bytes()).ok()?;
+        text.parse().ok().map(Index)
+    }
+
+    fn of_number(number: f64) -> Option<Self> {
+        Some(Index(number as u64))
+    }
+}
+
+/// An error's type or code, if it looks like one.
+struct Code(Option<String>);
+
+impl<'a> Leaf<'a> for Code {
+    fn of_text(text: Text<'a>) -> Option<Self> {
+        let text = std::str::from_utf8(text.as_bytes()).ok()?;
+        Some(Code(as_code(text)))
+    }
+
+    fn of_number(number: f64) -> Option<Self> {
+        Some(Code(as_code(&number.to_string())))
+    }
+}
+
+/// What stands under `error`, unless it says that there is none: anything that is neither null,
+/// false, 0 nor empty is an error. Only its code is kept.
+#[derive(Default)]
+struct ServerError {
+    kind: Option<String>,
+}
+
+impl<'a> Leaf<'a> for ServerError {
+    fn of_text(text: Text<'a>) -> Option<Self> {
+        (!text.is_empty()).then(ServerError::default)
+    }
+
+    fn of_number(number: f64) -> Option<Self> {
+        let kind = Code::of_number(number)?.0;
+        (number != 0.0).then_some(ServerError { kind })
+    }
+
+    fn of_bool(is_error: bool) -> Option<Self> {
+        is_error.then(ServerError::default)
+    }
+
+    /// The first that has a code stands for all.
+    fn of_list<A: SeqAccess<'a>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        let mut all: Option<ServerError> = None;
+        while let Some(Lenient(error)) = list.next_element::<Lenient<ServerError>>()? {
+            let all = all.get_or_insert_default();
+            all.kind = all.kind.take().or(error.and_then(|error| error.kind));
+        }
+        Ok(all)
+    }
+
+    fn of_object<A: MapAccess<'a>>(mut object: A) -> Result<Option<Self>, A::Error> {
+        let (mut kind, mut code, mut empty) = (None, None, true);
+        while let Some(Lenient(Some(key))) = object.next_key::<Lenient<Text<'a>>>()? {
+            empty = false;
+            match key.as_bytes() {
+                b"type" => kind = object.next_value::<Lenient<Code>>()?.0,
+                b"code" => code = object.next_value::<Lenient<Code>>()?.0,
+                _ => drop(object.next_value::<IgnoredAny>()?),
+            }
+        }
+        let kind = [kind, code].into_iter().flatten().find_map(|code| code.0);
+        Ok((!empty).then_some(ServerError { kind }))
+    }
 }
 
 /// Reads the data of one event, without blanks around it.
@@ -56,8 +166,9 @@ pub fn read(data: &[u8]) -> Payload<'_> {
             ..Payload::default()
         };
     }
-    match serde_json::from_slice::<Chunk<'_>>(data) {
-        Ok(chunk) => chunk.into_payload(),
+    let chunk = serde_json::from_slice::<Lenient<Chunk<'_>>>(data);
+    match chunk.or_else(|_| read_repaired(data)) {
+        Ok(chunk) => chunk.0.unwrap_or_default().into_payload(),
         Err(_) => {
             let not_json = serde_json::from_slice::<IgnoredAny>(data).is_err();
             Payload {
@@ -68,22 +179,34 @@ pub fn read(data: &[u8]) -> Payload<'_> {
     }
 }
 
+/// From a reader, because what is read may not borrow from the repaired text.
+fn read_repaired<'a>(data: &[u8]) -> serde_json::Result<Lenient<Chunk<'a>>> {
+    let text = repaired(data);
+    let mut json = serde_json::Deserializer::from_reader(text.as_bytes());
+    let chunk = Lenient::deserialize(&mut json)?;
+    json.end()?;
+    Ok(chunk)
+}
+
 impl<'a> Chunk<'a> {
     fn into_payload(self) -> Payload<'a> {
         let error = self.error();
+        let usage = self.usage().and_then(tokens);
+        let server_says = self.server_says();
+        let Choices { payload, mut empty } = self.choices.0.unwrap_or_default();
         let mut payload = Payload {
             keepalive: self.kind.is("ping"),
             error,
-            usage: self.usage().and_then(tokens),
-            server_says: self.server_says(),
+            usage,
+            server_says,
             model: self.model.non_empty(),
             id: self.id.non_empty(),
-            azure_filter: self.prompt_filter_results.is_some(),
-            ..Payload::default()
+            azure_filter: payload.azure_filter || self.prompt_filter_results.is_some(),
+            ..payload
         };
-        let mut empty = completions::add_to(self.text, &mut payload);
-        for choice in self.choices.into_iter().flatten() {
-            empty |= choice.add_to(&mut payload);
+        // The text of a typed event is that API's own, and often all of it once more.
+        if self.kind.0.is_none() {
+            empty |= completions::add_to(self.text.0, &mut payload);
         }
         payload.empty_delta =
             empty && !payload.is_token() && payload.finished == 0 && self.prompt_progress.is_none();
@@ -92,30 +215,18 @@ impl<'a> Chunk<'a> {
 
     /// `{"error":…}`, or an object that says of itself that it is one.
     fn error(&self) -> Option<InBandError> {
-        let from = |value: &Value| match value {
-            Value::String(text) => as_code(text),
-            Value::Number(code) => Some(code.to_string()),
-            _ => None,
-        };
-        match &self.error {
-            Some(Value::Object(fields)) if !fields.is_empty() => {
-                let kind = ["type", "code"]
-                    .iter()
-                    .find_map(|key| fields.get(*key).and_then(from));
-                Some(InBandError { kind })
-            }
-            Some(Value::String(text)) if !text.is_empty() => Some(InBandError {
-                kind: self.code.as_ref().and_then(from),
-            }),
-            _ if self.object.is("error") || self.kind.is("error") => {
+        let kind = match &self.error.0 {
+            Some(error) => error.kind.clone(),
+            None if self.object.is("error") || self.kind.is("error") => {
                 let own = self.kind.0.as_ref().filter(|_| !self.kind.is("error"));
-                let own = own.and_then(|text| as_code(&text.to_label(64)));
-                Some(InBandError {
-                    kind: own.or_else(|| self.code.as_ref().and_then(from)),
-                })
+                own.and_then(|text| as_code(&text.to_label(64)))
             }
-            _ => None,
-        }
+            None => return None,
+        };
+        let code = || self.code.0.as_ref()?.0.clone();
+        Some(InBandError {
+            kind: kind.or_else(code),
+        })
     }
 
     fn usage(&self) -> Option<&Value> {
@@ -125,7 +236,7 @@ impl<'a> Chunk<'a> {
 
     fn server_says(&self) -> Option<ServerSays> {
         if let Some(timings) = &self.timings {
-            let ms = |key| timings.get(key).and_then(Value::as_f64);
+            let ms = |key| timings.get(key).and_then(Value::as_f64).filter(is_time);
             return Some(ServerSays {
                 prompt_ms: ms("prompt_ms"),
                 generation_ms: ms("predicted_ms"),
@@ -139,6 +250,7 @@ impl<'a> Chunk<'a> {
                 .get(key)
                 .and_then(Value::as_f64)
                 .map(|s| (s * 1e6).round() / 1e3)
+                .filter(is_time)
         };
         usage.get("completion_time").is_some().then(|| ServerSays {
             queue_ms: ms("queue_time"),
@@ -153,20 +265,28 @@ impl<'a> Chunk<'a> {
 impl<'a> Choice<'a> {
     /// Adds what it carries. True when it has an empty text and nothing else.
     fn add_to(self, payload: &mut Payload<'a>) -> bool {
-        let bit = 1u64 << self.index.unwrap_or(0).min(63);
+        let bit = 1u64 << self.index.0.map_or(0, |index| index.0.min(63));
         payload.choices |= bit;
         if self.finish_reason.non_empty().is_some() {
             payload.finished |= bit;
         }
         payload.azure_filter |=
             self.content_filter_results.is_some() || self.content_filter_offsets.is_some();
-        let empty = completions::add_to(self.text, payload);
-        let Some(delta) = self.delta else {
+        if self.text.0.is_some() {
+            payload.shape = Some(Api::Completions);
+        }
+        let empty = completions::add_to(self.text.0, payload);
+        let Some(delta) = self.delta.0 else {
             return empty;
         };
         payload.shape = Some(Api::Chat);
         delta.add_to(payload)
     }
+}
+
+/// Servers that subtract one clock from another send negative times.
+fn is_time(ms: &f64) -> bool {
+    ms.is_finite() && *ms >= 0.0
 }
 
 fn tokens(usage: &Value) -> Option<Tokens> {

@@ -78,6 +78,79 @@ fn broken_characters_are_tokens_and_broken_json_is_counted() {
 }
 
 #[test]
+fn a_field_of_an_unexpected_type_costs_nothing_beside_it() {
+    for delta in [
+        r#"{"content":"a","tool_calls":[{"function":{"name":7,"arguments":[]}}]}"#,
+        r#"{"tool_calls":[{"index":0,"function":{"name":"","arguments":{"city":"Rome"}}}]}"#,
+        r#"{"content":"a","reasoning":{}}"#,
+        r#"{"thinking":false,"content":"a"}"#,
+        r#"{"content":"a","refusal":{}}"#,
+        r#"{"content":"a","audio":""}"#,
+        r#"{"content":"a","tool_calls":{}}"#,
+        r#"{"content":"a","function_call":"f"}"#,
+        r#"{"content":"","content":"a"}"#,
+        r#"{"content":[null,7,{"text":"a"}]}"#,
+    ] {
+        assert!(is_token(&chat(delta)), "{delta}");
+    }
+    for data in [
+        r#"{"choices":[null,{"delta":{"content":"a"}}]}"#,
+        r#"{"choices":[{"index":"0","delta":{"content":"a"}}]}"#,
+        r#"{"choices":[{"index":-1,"delta":{"content":"a"}}]}"#,
+        r#"{"id":"x","choices":[{"delta":{"content":"a"}}],"id":"y"}"#,
+    ] {
+        assert!(is_token(data), "{data}");
+    }
+    let whole = r#"{"tool_calls":[{"function":{"name":"f","arguments":{"a":1}}}]}"#;
+    let payload = chat(whole);
+    assert!(read(Api::Chat, b"", payload.as_bytes()).whole_tool_call);
+    let empty = r#"{"tool_calls":[{"function":{"arguments":{}}}]}"#;
+    assert!(!is_token(&chat(empty)));
+    let last = br#"{"id":"x","id":"y"}"#;
+    let id = read(Api::Chat, b"", last).id.unwrap();
+    assert_eq!(id.as_bytes(), b"y");
+}
+
+#[test]
+fn broken_strings_cost_nothing_beside_them() {
+    for data in [
+        &b"{\"model\":\"caf\xE9\",\"choices\":[{\"delta\":{\"content\":\"a\"}}]}"[..],
+        br#"{"id":"\ud83c","choices":[{"delta":{"content":"a"}}]}"#,
+        br#"{"id":"\\\ud83c\ud83c\udf0d","choices":[{"delta":{"content":"\udf0d"}}]}"#,
+        b"{\"choices\":[{\"delta\":{\"content\":\"\n\"}}]}",
+    ] {
+        let payload = read(Api::Chat, b"", data);
+        let text = String::from_utf8_lossy(data);
+        assert!(payload.is_token() && !payload.not_json, "{text}");
+        assert_eq!(payload.answer.chars, 1, "{text}");
+    }
+    let id = br#"{"id":"\\ud83c\ud83c\udf0d\ud83c"}"#;
+    let id = read(Api::Chat, b"", id).id.unwrap();
+    assert_eq!(id.to_label(64), "\\ud83c🌍\u{fffd}");
+    for broken in [r#"{"id":"\"#, r#"{"id":"\ud83"#, r#"{"id":"\é\ud83c"#] {
+        assert!(read(Api::Chat, b"", broken.as_bytes()).not_json);
+    }
+}
+
+#[test]
+fn a_bare_text_names_no_api_and_a_typed_one_is_no_token() {
+    let bare = read(Api::Sse, b"", br#"{"text":"Al"}"#);
+    assert!(bare.is_token() && bare.text.is_some());
+    assert_eq!(bare.shape, None);
+    let completion = read(Api::Sse, b"", br#"{"choices":[{"text":"Al"}]}"#);
+    assert_eq!(completion.shape, Some(Api::Completions));
+    let typed = br#"{"type":"response.output_text.done","text":"Alpha"}"#;
+    assert!(!read(Api::Sse, b"", typed).is_token());
+}
+
+#[test]
+fn many_choices_are_added_up() {
+    let choice = r#"{"delta":{"tool_calls":[{},{}]}},"#;
+    let data = format!(r#"{{"choices":[{}{{"index":1}}]}}"#, choice.repeat(1_000));
+    assert_eq!(read(Api::Chat, b"", data.as_bytes()).choices, 0b11);
+}
+
+#[test]
 fn characters_are_unicode_scalars() {
     let payload = chat(r#"{"content":"aé那🌍\n"}"#);
     assert_eq!(read(Api::Chat, b"", payload.as_bytes()).answer.chars, 5);
@@ -148,7 +221,27 @@ fn errors_by_every_sign_and_never_their_text() {
         some("overloaded_error")
     );
     assert_eq!(kind("error", r#"{"message":"x"}"#), Some(None));
-    assert_eq!(kind("", r#"{"error":null,"choices":[]}"#), None);
+    assert_eq!(kind("", r#"{"error":true}"#), Some(None));
+    assert_eq!(kind("", r#"{"error":true,"code":"busy"}"#), some("busy"));
+    assert_eq!(kind("", r#"{"error":500}"#), some("500"));
+    assert_eq!(
+        kind("", r#"{"error":[{"message":"x"},{"code":503}]}"#),
+        some("503")
+    );
+    assert_eq!(
+        kind(
+            "",
+            r#"{"error":{"message":"\ud83c","type":"server_error"}}"#
+        ),
+        some("server_error")
+    );
+    let latin = b"{\"error\":{\"message\":\"caf\xE9\",\"code\":\"busy\"}}";
+    let error = read(Api::Chat, b"", latin).error.unwrap();
+    assert_eq!(error.kind.as_deref(), Some("busy"));
+    for none in ["null", "false", "0", r#""""#, "{}", "[]"] {
+        let data = format!(r#"{{"error":{none},"choices":[]}}"#);
+        assert_eq!(kind("", &data), None, "{data}");
+    }
 }
 
 #[test]
@@ -177,6 +270,13 @@ fn usage_and_times_of_the_server() {
         (says.queue_ms, says.generation_ms),
         (Some(250.0), Some(500.0))
     );
+
+    let data = br#"{"usage":{"queue_time":-0.012,"prompt_time":1e305,"completion_time":0.5}}"#;
+    let says = read(Api::Chat, b"", data).server_says.unwrap();
+    assert_eq!((says.queue_ms, says.prompt_ms), (None, None));
+    let data = br#"{"timings":{"prompt_ms":-1.0,"predicted_ms":0.0}}"#;
+    let says = read(Api::Chat, b"", data).server_says.unwrap();
+    assert_eq!((says.prompt_ms, says.generation_ms), (None, Some(0.0)));
 }
 
 #[test]

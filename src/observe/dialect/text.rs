@@ -1,17 +1,14 @@
 //! Strings of a payload, read without copying and without trust.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::SeqAccess;
+
+use super::lenient::{Leaf, Lenient, object};
 
 /// A JSON string as bytes.
-///
-/// Bytes, because servers that cut a character into several tokens send lone surrogates or broken
-/// UTF-8, and such a token is a token all the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Text<'a>(Cow<'a, [u8]>);
+pub struct Text<'a>(pub(super) Cow<'a, [u8]>);
 
 impl Text<'_> {
     /// Whether there is nothing in it.
@@ -44,54 +41,33 @@ impl Text<'_> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string, or a list of parts with one")
-    }
-
-    fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Borrowed(bytes)))
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(bytes.to_vec())))
+impl<'a> Leaf<'a> for Text<'a> {
+    fn of_text(text: Text<'a>) -> Option<Self> {
+        Some(text)
     }
 
     /// Content in parts: `[{"type":"text","text":"…"}]`.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
+    fn of_list<A: SeqAccess<'a>>(mut parts: A) -> Result<Option<Self>, A::Error> {
         let mut all = Vec::new();
-        while let Some(part) = parts.next_element::<Part<'de>>()? {
-            for text in [part.text, part.thinking].into_iter().flatten() {
+        while let Some(Lenient(part)) = parts.next_element::<Lenient<Part<'a>>>()? {
+            let part = part.unwrap_or_default();
+            for text in [part.text.0, part.thinking.0].into_iter().flatten() {
                 all.extend_from_slice(text.as_bytes());
             }
         }
-        Ok(Text(Cow::Owned(all)))
+        Ok(Some(Text(Cow::Owned(all))))
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default)]
 struct Part<'a> {
-    #[serde(borrow)]
-    text: Option<Text<'a>>,
-    #[serde(borrow)]
-    thinking: Option<Text<'a>>,
+    text: Lenient<Text<'a>>,
+    thinking: Lenient<Text<'a>>,
 }
 
-/// A string that matters little: anything else in its place is taken as none.
-#[derive(Debug, Default)]
-pub struct Label<'a>(pub Option<Text<'a>>);
+object!(Part { b"text" => text, b"thinking" => thinking });
 
-impl<'a> Label<'a> {
+impl<'a> Lenient<Text<'a>> {
     /// The string, unless it is empty or none.
     pub fn non_empty(self) -> Option<Text<'a>> {
         self.0.filter(|text| !text.is_empty())
@@ -105,56 +81,29 @@ impl<'a> Label<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Label<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LabelVisitor)
+/// `data` with a character in place of each broken one.
+///
+/// Servers that cut a character into several tokens send lone surrogates or broken UTF-8, and
+/// others put line ends into their strings as they are. Such a token is a token all the same.
+pub fn repaired(data: &[u8]) -> String {
+    let mut text = String::from_utf8_lossy(data).replace(|c| c < ' ', " ");
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find('\\')) {
+        at += found;
+        at += match (unit_at(&text, at), unit_at(&text, at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                text.replace_range(at..at + 6, "\\ufffd");
+                6
+            }
+            _ => 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
+        };
     }
+    text
 }
 
-struct LabelVisitor;
-
-impl<'de> Visitor<'de> for LabelVisitor {
-    type Value = Label<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Label(Some(Text(Cow::Borrowed(text.as_bytes())))))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Label(Some(Text(Cow::Owned(text.as_bytes().to_vec())))))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Label(None))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Label(None))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Label(None))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Label(None))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Label(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Label(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Label(None))
-    }
+/// The UTF-16 unit of an escape at `at`, if there is one.
+fn unit_at(text: &str, at: usize) -> Option<u16> {
+    let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+    u16::from_str_radix(digits, 16).ok()
 }

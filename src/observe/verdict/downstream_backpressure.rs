@@ -12,9 +12,11 @@ const LEAST_BLOCKED: Us = 250_000;
 /// Nor for such a part of the body's time.
 const PART_OF_BODY: Us = 10;
 
-/// The client was so slow that reading had to stop: arrivals after that are its doing as well.
+/// The client was so slow that reading had to stop: arrivals after that are its doing as well. One
+/// large event stops it too, for the moment that any client needs to take it.
 pub fn when_reading_stopped(facts: &Facts<'_>) -> Option<Fired> {
-    facts.has(Flag::ArrivalUncertain).then(|| fired(facts, 0.8))
+    (facts.has(Flag::ArrivalUncertain) && blocked(facts) >= LEAST_BLOCKED)
+        .then(|| fired(facts, 0.8))
 }
 
 /// The client was slow, and everything was read in time all the same.

@@ -4,6 +4,7 @@ use super::facts::{Facts, Unit};
 use super::words::{count, time};
 use crate::observe::record::{Side, Timing, Verdict};
 use crate::observe::stats::{Us, in_ms};
+use crate::observe::timeline::LEAST_STALL;
 
 /// Gaps of a healthy stream differ (several tokens per event, a busy machine), but nine of ten are
 /// below this many times the median.
@@ -29,6 +30,17 @@ const FAST: Us = 3_000;
 /// are let go, not made.
 pub const FASTEST: Us = 250;
 
+/// So many steps per choice in one burst were held, if making them takes as long as a stall. At the
+/// start of a stream no gap tells of it.
+const LUMP: u64 = 3;
+
+/// Gaps from which a body can be called steady.
+const LEAST_GAPS: u64 = 2;
+
+/// How sure one can be of a stream of which only the beginning was kept step by step: groups in
+/// the rest are seen in its gaps alone.
+const SURE_OF_BEGINNING: f64 = 0.6;
+
 /// Whether the gaps are even.
 pub fn is_even(facts: &Facts<'_>) -> bool {
     let gaps = facts.gaps();
@@ -51,6 +63,21 @@ pub fn is_even(facts: &Facts<'_>) -> bool {
         && p90 <= SPREAD * usual
         && gaps.sum_above(SPREAD * usual) * PART_IN_LARGE <= gaps.sum()
         && facts.summary.stalls.is_empty()
+        && (is_fast || !has_lump(facts, usual))
+}
+
+fn has_lump(facts: &Facts<'_>, usual: Us) -> bool {
+    let lump = facts.steps_by_burst().max().unwrap_or(0) / facts.choices();
+    lump >= LUMP && lump * usual >= LEAST_STALL
+}
+
+/// What a sentence about the time before an even body says of the body.
+pub fn steady_then(facts: &Facts<'_>) -> &'static str {
+    if facts.gaps().n() >= LEAST_GAPS {
+        ", and the body was steady then"
+    } else {
+        ""
+    }
 }
 
 /// How sure so many gaps make one.
@@ -59,6 +86,7 @@ pub fn confidence(facts: &Facts<'_>) -> f64 {
         0 => 0.2,
         1..4 => 0.4,
         4..8 => 0.6,
+        _ if !facts.is_kept_whole() => SURE_OF_BEGINNING,
         8..20 => 0.8,
         _ => 0.95,
     }
@@ -88,6 +116,17 @@ pub fn judge(facts: &Facts<'_>) -> Verdict {
         (true, _) => ".",
         (false, _) => ": uneven, and no rule fits.",
     };
+    let measured = [
+        ("gap_p50_ms", gaps.percentile(50)),
+        ("gap_p90_ms", gaps.percentile(90)),
+        ("gap_max_ms", gaps.max()),
+    ];
+    let mut numbers = vec![("gaps", gaps.n() as f64)];
+    numbers.extend(
+        measured
+            .into_iter()
+            .filter_map(|(name, gap)| Some((name, in_ms(gap?)))),
+    );
     Verdict {
         timing: if even {
             Timing::Steady
@@ -97,12 +136,7 @@ pub fn judge(facts: &Facts<'_>) -> Verdict {
         side: (!even).then_some(Side::Upstream),
         confidence: confidence(facts).min(if even { 1.0 } else { 0.7 }),
         summary: figures + ending,
-        evidence: super::evidence(vec![
-            ("gaps", gaps.n() as f64),
-            ("gap_p50_ms", gaps.percentile(50).map_or(0.0, in_ms)),
-            ("gap_p90_ms", gaps.percentile(90).map_or(0.0, in_ms)),
-            ("gap_max_ms", gaps.max().map_or(0.0, in_ms)),
-        ]),
+        evidence: super::evidence(numbers),
         cut: None,
         findings: Vec::new(),
     }

@@ -3,7 +3,7 @@
 use crate::observe::bursts::Burst;
 use crate::observe::media::Media;
 use crate::observe::outcome::{Outcome, Reading};
-use crate::observe::record::{End, Flag, Framing};
+use crate::observe::record::{End, Flag, Framing, Stall};
 use crate::observe::stats::{Sorted, Us};
 use crate::observe::summary::Summary;
 
@@ -156,6 +156,22 @@ impl Facts<'_> {
     /// Steps per read and choice, on average.
     pub fn steps_per_read(&self) -> f64 {
         self.n() as f64 / self.n_reads().max(1) as f64 / self.choices() as f64
+    }
+
+    /// Token events that came at once when `stall` ended; `None` past the events that are kept.
+    pub fn lump_after(&self, stall: &Stall) -> Option<u64> {
+        stall.catch_up_events?;
+        let at = (stall.at_ms * 1000.0).round() as Us;
+        let from_first = at.checked_sub(self.summary.at.first_event?)?;
+        let bursts = self.summary.bursts.iter();
+        let burst = bursts.rev().find(|burst| burst.start <= from_first)?;
+        Some(burst.tokens)
+    }
+
+    /// Whether the bursts are those of the whole stream, not of its beginning alone.
+    pub fn is_kept_whole(&self) -> bool {
+        let kept: u64 = self.summary.bursts.iter().map(|burst| burst.events).sum();
+        kept == self.summary.n_events
     }
 
     /// How the upstream framed the body.

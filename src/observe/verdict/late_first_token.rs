@@ -21,8 +21,9 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         at_ms: facts.first().map(in_ms),
         confidence: evenness::confidence(facts),
         sentence: format!(
-            "The header came early and the first output {} later, and the body was steady then.",
-            time(wait)
+            "The header came early and the first output {} later{}.",
+            time(wait),
+            evenness::steady_then(facts)
         ),
         hint: "the server had accepted the request: look at its queue, at the length of the prompt \
                (prefill) and at its prompt cache",

@@ -22,8 +22,9 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         at_ms: facts.summary.at.header.map(in_ms),
         confidence: evenness::confidence(facts),
         sentence: format!(
-            "The header came after {}, and the body was steady then.",
-            time(wait)
+            "The header came after {}{}.",
+            time(wait),
+            evenness::steady_then(facts)
         ),
         hint: "a cold start (the model was being loaded), a queue, or a hop that holds the header until \
                there is a body: this place cannot tell them apart",

@@ -18,9 +18,16 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         End::Complete | End::EndedWithoutDone | End::InBandError
     );
     let tail = facts.summary.tail()?;
-    let usual = facts.gaps().percentile(99).unwrap_or(0);
-    if facts.unit() != Unit::Token || !has_ended || tail < LEAST.max(FACTOR * usual) {
+    let usual = facts.gaps().percentile(99);
+    let least = LEAST.max(FACTOR * usual.unwrap_or(0));
+    if facts.unit() != Unit::Token || !has_ended || tail < least {
         return None;
+    }
+    let mut sentence = format!("The end came {} after the last output", time(tail));
+    let mut evidence = vec![("tail_ms", in_ms(tail))];
+    if let Some(usual) = usual {
+        sentence += &format!(", while gaps before were at most {} (p99)", time(usual));
+        evidence.push(("gap_p99_ms", in_ms(usual)));
     }
     Some(Fired {
         timing: Timing::LateTail,
@@ -28,13 +35,9 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         side: Side::Upstream,
         at_ms: facts.summary.at.last_token.map(in_ms),
         confidence: 0.8,
-        sentence: format!(
-            "The end came {} after the last output, while gaps before were at most {} (p99).",
-            time(tail),
-            time(usual)
-        ),
+        sentence: sentence + ".",
         hint: "the server closes late (usage, checks, storage), or the last small piece sat in a buffer: \
                see whether a comment of 4 KB after it makes it come at once",
-        evidence: vec![("tail_ms", in_ms(tail)), ("gap_p99_ms", in_ms(usual))],
+        evidence,
     })
 }

@@ -2,9 +2,9 @@
 //! Equal bytes, period or count per group would name a kind of buffer; this is what is left when
 //! nothing of that is proven.
 
-use super::Fired;
 use super::facts::Facts;
 use super::words::{count, time};
+use super::{Fired, evenness};
 use crate::observe::bursts;
 use crate::observe::record::{Flag, Side, Timing};
 use crate::observe::stats::in_ms;
@@ -17,6 +17,10 @@ const GROUPED: f64 = 2.0;
 const LEAST_GROUPS: usize = 2;
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+    // The steps of a fast engine are as near to each other as those of a group.
+    if evenness::is_even(facts) {
+        return None;
+    }
     let groups = facts
         .steps_by_burst()
         .filter(|&steps| steps > facts.choices())

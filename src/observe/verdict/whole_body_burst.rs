@@ -13,12 +13,20 @@ const MANY: u64 = 4;
 /// With fewer steps a short answer after a short wait is natural; not after such a wait, µs.
 const LONG_WAIT: Us = 1_000_000;
 
+/// In a wait shorter than this hardly anything can have been held, µs.
+const SHORT_WAIT: Us = 50_000;
+
 /// The burst lasts at most this part of the wait before it; a fast engine takes longer.
 const PART_OF_WAIT: Us = 10;
 
 /// A hop that lets everything go write by write may need more than a burst's gaps. After a long
-/// wait such a part of it is still "at once".
-const PART_OF_LONG_WAIT: Us = 50;
+/// wait such a part of it is still "at once", if the steps are on average no further apart than
+/// this, µs: a model that had to be loaded first goes on at its own pace. The nearer the steps are
+/// to that, the longer the wait must have been.
+const PART_AND_PACE: [(Us, Us); 2] = [(50, 500), (200, 1_500)];
+
+/// How sure the pace alone makes one.
+const SURE_OF_PACE: f64 = 0.6;
 
 /// Steps that share a read on average, when a read is the proof that they were held.
 const SHARED: f64 = 2.0;
@@ -34,12 +42,22 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let per_choice = n / facts.choices();
     let together = facts.steps_by_burst().count() == 1
         && (facts.steps_per_read() >= SHARED || span <= (n - 1) * FASTEST);
-    let after_long_wait = wait >= LONG_WAIT && span * PART_OF_LONG_WAIT <= wait;
+    let after_long_wait = wait >= LONG_WAIT
+        && PART_AND_PACE
+            .iter()
+            .any(|(part, pace)| span * part <= wait && span <= (n - 1) * pace);
     let at_once = span * PART_OF_WAIT <= wait && (together || after_long_wait);
     let is_much = per_choice >= MANY || (per_choice >= 2 && together && wait >= LONG_WAIT);
     if !at_once || !is_much {
         return None;
     }
+    let confidence: f64 = match (n, wait) {
+        (_, ..SHORT_WAIT) => 0.4,
+        (LONG.., LONG_WAIT..) => 0.95,
+        (LONG.., _) => 0.8,
+        (MANY.., LONG_WAIT..) => 0.7,
+        _ => 0.5,
+    };
     let mut sentence = format!(
         "All {} with output came within {} after a wait of {}, in {}: the whole answer was held until it was ready.",
         count(n, "event"),
@@ -58,12 +76,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         code: "whole_body_burst",
         side: Side::Upstream,
         at_ms: facts.first().map(in_ms),
-        confidence: match (n, wait) {
-            (LONG.., LONG_WAIT..) => 0.95,
-            (LONG.., _) => 0.8,
-            (MANY.., LONG_WAIT..) => 0.7,
-            _ => 0.5,
-        },
+        confidence: confidence.min(if together { 1.0 } else { SURE_OF_PACE }),
         sentence,
         hint: "look at the hops before this proxy for response buffering: `proxy_buffering off` or \
                `X-Accel-Buffering: no` (nginx), compression of event streams, a gateway that gathers \

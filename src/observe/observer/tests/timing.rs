@@ -1,7 +1,8 @@
 //! Who held the stream back.
 
 use super::support::*;
-use crate::observe::record::{Flag, Side, Timing};
+use crate::observe::observer::{Cause, Observer, Stamp};
+use crate::observe::record::{Flag, RequestRecord, Side, Timing};
 
 /// A stream as the server makes it, let through a hop that keeps what it has until `release`.
 fn through_hop(made: &[(f64, Vec<u8>)], release: impl Fn(f64) -> f64) -> Vec<(f64, Vec<u8>)> {
@@ -14,6 +15,19 @@ fn through_hop(made: &[(f64, Vec<u8>)], release: impl Fn(f64) -> f64) -> Vec<(f6
         }
     }
     reads
+}
+
+fn confidence(record: &RequestRecord) -> f64 {
+    record.verdict.as_ref().unwrap().confidence
+}
+
+fn summary(record: &RequestRecord) -> &str {
+    &record.verdict.as_ref().unwrap().summary
+}
+
+/// The main evidence by name.
+fn evidence(record: &RequestRecord, name: &str) -> Option<f64> {
+    record.verdict.as_ref().unwrap().evidence.get(name).copied()
 }
 
 #[test]
@@ -256,4 +270,181 @@ fn short_streams_that_were_held_are_not_called_steady() {
         .at(140.0, joined([word(), done()]))
         .end(140.0);
     assert_eq!(timing(&pair), Timing::Irregular);
+}
+
+#[test]
+fn a_model_that_is_loaded_first_has_its_own_pace_then() {
+    for (wait, gap, n, expected) in [
+        (4_000.0, 2.5, 30, Timing::LateHeader),
+        (36_000.0, 30.0, 20, Timing::LateHeader),
+        (36_000.0, 2.0, 300, Timing::LateHeader),
+        (1_000.0, 1.0, 20, Timing::Steady),
+    ] {
+        let end = wait + gap * f64::from(n);
+        let record = chat()
+            .every(wait, gap, n, |_| word())
+            .at(end, joined([finish(), done()]))
+            .end(end);
+        assert_eq!(timing(&record), expected, "{wait} {gap}");
+    }
+}
+
+#[test]
+fn a_whole_body_by_its_pace_alone_or_after_a_short_wait_is_less_sure() {
+    let by_pace = chat()
+        .every(8_000.0, 1.25, 30, |_| word())
+        .at(8_040.0, done())
+        .end(8_040.0);
+    assert_eq!(timing(&by_pace), Timing::WholeBodyBurst);
+    assert!(confidence(&by_pace) <= 0.6);
+    let soon = joined((0..30).map(|_| word()).chain([done()]));
+    let soon = chat().at(40.0, soon).end(40.0);
+    assert_eq!(timing(&soon), Timing::WholeBodyBurst);
+    assert!(confidence(&soon) <= 0.4);
+}
+
+#[test]
+fn an_engine_of_a_thousand_events_a_second_is_steady() {
+    for (n, least, most) in [(500, 0.6, 1.4), (800, 0.4, 0.6)] {
+        let mut noise = noise(n);
+        let mut at = 120.0;
+        let mut script = chat().at(100.0, role());
+        for _ in 0..n {
+            script = script.at(at, word());
+            at += least + (most - least) * noise();
+        }
+        let record = script.at(at, joined([finish(), done()])).end(at);
+        assert_eq!(timing(&record), Timing::Steady, "{n}");
+    }
+}
+
+#[test]
+fn a_client_that_takes_one_large_event_is_not_slow() {
+    let observe = |blocked_until: f64| {
+        let mut observer = Observer::new(chat().head, chat().options);
+        observer.on_request_body(chat().body.as_bytes());
+        observer.on_sent(time(1.0));
+        observer.on_header(time(50.0), chat().response.unwrap());
+        for i in 0..80u32 {
+            let at = 100.0 + 20.0 * f64::from(i);
+            if i == 40 {
+                observer.on_blocked(time(at));
+                observer.on_arrival_uncertain();
+                observer.on_unblocked(time(blocked_until));
+            }
+            // What came while reading had stopped is read, and passed on, at once.
+            let passed = if i < 40 { at } else { at.max(blocked_until) };
+            let read = if i == 40 { at } else { passed };
+            observer.on_body(time(read), Stamp::Read, true, &word());
+            observer.on_flushed(u64::from(i) + 1, time(passed));
+        }
+        observer.on_body(
+            time(1_700.0),
+            Stamp::Read,
+            true,
+            &joined([finish(), done()]),
+        );
+        observer.on_flushed(81, time(1_700.0));
+        observer.finish(time(1_700.0), Cause::Whole)
+    };
+    assert_eq!(timing(&observe(903.9)), Timing::Steady);
+    let slow = observe(1_400.0);
+    assert_eq!(timing(&slow), Timing::DownstreamBackpressure);
+    let findings = slow.verdict.unwrap().findings;
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding.side != Side::Upstream),
+        "{findings:?}"
+    );
+    let codes = findings
+        .iter()
+        .filter(|finding| finding.code == "downstream_backpressure");
+    assert_eq!(codes.count(), 1);
+}
+
+#[test]
+fn a_start_that_was_held_is_not_steady() {
+    for (held, after) in [(30, 100), (50, 200)] {
+        let start = 20.0 * f64::from(held);
+        let end = start + 20.0 * f64::from(after + 1);
+        let record = chat()
+            .at(0.0, role())
+            .at(start, joined((0..held).map(|_| word())))
+            .every(start + 20.0, 20.0, after, |_| word())
+            .at(end, joined([finish(), done()]))
+            .end(end);
+        assert_ne!(timing(&record), Timing::Steady, "{held}");
+    }
+}
+
+#[test]
+fn the_end_of_a_stream_is_no_catch_up() {
+    let record = chat()
+        .every(300.0, 100.0, 25, |_| word())
+        .at(3_700.0, joined([word(), finish(), usage(26), done()]))
+        .end(3_700.0);
+    assert_eq!(timing(&record), Timing::StallNoCatchUp);
+    assert_eq!(record.stalls[0].catch_up_events, Some(4));
+    assert_eq!(evidence(&record, "catch_up_events"), Some(1.0));
+}
+
+#[test]
+fn what_is_past_the_events_that_are_kept_is_not_made_up() {
+    let short = || event(r#"{"choices":[{"delta":{"content":"w"}}]}"#);
+    let last = 300.0 + 20.0 * 16_999.0;
+    let record = chat()
+        .every(300.0, 20.0, 17_000, |_| short())
+        .at(last + 2_000.0, joined((0..100).map(|_| short())))
+        .at(last + 2_020.0, joined([finish(), done()]))
+        .end(last + 2_020.0);
+    assert_eq!(record.stalls[0].catch_up_events, None);
+    assert!(confidence(&record) <= 0.4);
+    assert!(
+        summary(&record).contains("not known"),
+        "{}",
+        summary(&record)
+    );
+    assert_eq!(evidence(&record, "catch_up_events"), None);
+
+    let last = 300.0 + 20.0 * 16_399.0;
+    let record = chat()
+        .every(300.0, 20.0, 16_400, |_| short())
+        .every(last + 240.0, 240.0, 100, |_| {
+            joined((0..12).map(|_| short()))
+        })
+        .at(last + 24_020.0, done())
+        .end(last + 24_020.0);
+    assert!(confidence(&record) <= 0.6);
+}
+
+#[test]
+fn a_single_event_has_no_gaps_to_speak_of() {
+    let short = chat()
+        .at(100.0, role())
+        .at(200.0, word())
+        .at(230.0, joined([finish(), done()]))
+        .end(230.0);
+    assert_eq!(
+        (evidence(&short, "gaps"), evidence(&short, "gap_p50_ms")),
+        (Some(0.0), None)
+    );
+    let tail = chat()
+        .at(200.0, word())
+        .at(5_300.0, joined([finish(), done()]))
+        .end(5_300.0);
+    assert_eq!(timing(&tail), Timing::LateTail);
+    assert!(!summary(&tail).contains("gaps"), "{}", summary(&tail));
+    assert_eq!(evidence(&tail, "gap_p99_ms"), None);
+    for header in [1.0, 3_000.0] {
+        let late = chat()
+            .header(header)
+            .at(3_000.0, joined([word(), finish(), done()]))
+            .end(3_000.0);
+        assert!(
+            matches!(timing(&late), Timing::LateHeader | Timing::LateFirstToken),
+            "{header}"
+        );
+        assert!(!summary(&late).contains("steady"), "{}", summary(&late));
+    }
 }

@@ -284,10 +284,7 @@ fn texts_that_repeat_all_so_far() {
         })
         .at(1_600.0, done())
         .end(1_600.0);
-    assert_eq!(
-        (record.api, record.ttft_ms),
-        (Some(Api::Completions), Some(100.0))
-    );
+    assert_eq!((record.api, record.ttft_ms), (Some(Api::Sse), Some(100.0)));
     assert_eq!(
         (record.counts.chars, timing(&record)),
         (300, Timing::Steady)
