@@ -18,34 +18,22 @@
 //! so a stamp is turned into its age at the moment of the read, and the age is bounded by the
 //! time since the previous read: a stepped wall clock cannot move it further than that.
 
-use std::fmt;
-use std::io;
-use std::pin::Pin;
+mod io;
+mod wire;
+
+use std::io::{Error, ErrorKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant, SystemTime};
+use std::task::{Context, Poll};
+use std::time::Instant;
 
-use async_trait::async_trait;
-use bytes::{Buf, BytesMut};
 use pingora_core::protocols::l4::stream::Stream as TcpStream;
-use pingora_core::protocols::raw_connect::ProxyDigest;
-use pingora_core::protocols::tls::SslDigest;
-use pingora_core::protocols::{
-    ALPN, GetProxyDigest, GetSocketDigest, GetTimingDigest, Peek, Shutdown, SocketDigest, Ssl,
-    Stream, TimingDigest, UniqueID, UniqueIDType,
-};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use pingora_core::protocols::{Stream, UniqueIDType};
 
-use super::{clock, socket};
+use super::socket;
+use wire::{AHEAD_LIMIT, Transport, Wire};
 
 /// The relay stops reading one side while this many bytes wait for the other.
 pub const QUEUE_LIMIT: usize = 256 * 1024;
-
-/// How far the tap reads ahead of the session (a pipelined request) before it stops looking.
-const AHEAD_LIMIT: usize = 64 * 1024;
-
-/// A drained queue that grew past this gives its memory back.
-const QUEUE_KEEP: usize = 16 * 1024;
 
 /// When the bytes of a socket read arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +108,7 @@ impl Tap {
     }
 
     /// How reading failed, if it did.
-    pub fn read_error(&self) -> Option<io::ErrorKind> {
+    pub fn read_error(&self) -> Option<ErrorKind> {
         self.wire().read_error
     }
 
@@ -146,7 +134,7 @@ impl Tap {
     }
 
     /// Moves queued bytes to the socket. Ready when none is left; pending while the socket is full.
-    pub fn poll_drain(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub fn poll_drain(&self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.wire().poll_drain(cx)
     }
 
@@ -198,7 +186,7 @@ impl Tap {
     }
 
     /// Ends our direction of the connection once the queue is drained (FIN; TLS: close_notify).
-    pub fn poll_close_write(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub fn poll_close_write(&self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.wire().poll_shutdown(cx)
     }
 
@@ -208,275 +196,61 @@ impl Tap {
     }
 }
 
-/// The connection itself and what was seen on it.
-struct Wire {
-    io: Transport,
-    id: UniqueIDType,
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
 
-    muted: bool,
-    ahead: BytesMut,
-    eof: bool,
-    reads: u64,
-    arrival: Option<Arrival>,
-    /// Time of the previous socket read (at first: of the connection), the bound for a stamp's age.
-    read_at: Instant,
-    /// The kernel's stamp of the previous read: pingora never clears it, so only a change counts.
-    last_stamp: Option<SystemTime>,
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
-    queue: BytesMut,
-    queued: u64,
-    accepted: u64,
-    written_at: Option<Instant>,
-    /// TLS may keep records back after it has taken the bytes.
-    unflushed: bool,
+    use super::*;
 
-    read_error: Option<io::ErrorKind>,
-}
-
-enum Transport {
-    Tcp(Box<TcpStream>),
-    Other(Stream),
-}
-
-impl Transport {
-    fn io(&mut self) -> Pin<&mut (dyn pingora_core::protocols::IO + '_)> {
-        match self {
-            Transport::Tcp(tcp) => Pin::new(tcp.as_mut()),
-            Transport::Other(stream) => Pin::new(stream.as_mut()),
-        }
+    /// A tap with room for `room` bytes on its wire, and the peer.
+    fn tap(room: usize) -> (Tap, DuplexStream) {
+        let (near, far) = duplex(room);
+        (Tap::new(Box::new(near)), far)
     }
 
-    fn stamp(&self) -> Option<SystemTime> {
-        match self {
-            Transport::Tcp(tcp) => tcp.rx_ts,
-            Transport::Other(_) => None,
-        }
-    }
-}
-
-impl Wire {
-    fn new(io: Transport, id: UniqueIDType) -> Self {
-        Wire {
-            io,
-            id,
-            muted: false,
-            ahead: BytesMut::new(),
-            eof: false,
-            reads: 0,
-            arrival: None,
-            read_at: clock::now(),
-            last_stamp: None,
-            queue: BytesMut::new(),
-            queued: 0,
-            accepted: 0,
-            written_at: None,
-            unflushed: false,
-            read_error: None,
-        }
+    #[tokio::test]
+    async fn writes_never_wait_and_go_out_when_drained() {
+        let (mut tap, mut far) = tap(4);
+        tap.write_all(b"abcdefgh").await.unwrap();
+        assert!(tap.is_pending() && tap.accepted() == 0);
+        let drained = poll_fn(|cx| Poll::Ready(tap.poll_drain(cx))).await;
+        assert!(
+            drained.is_pending() && tap.accepted() == 4,
+            "the wire is full"
+        );
+        let mut got = [0; 8];
+        let (read, drained) =
+            tokio::join!(far.read_exact(&mut got), poll_fn(|cx| tap.poll_drain(cx)));
+        assert!(read.is_ok() && drained.is_ok() && !tap.is_pending());
+        assert_eq!((&got, tap.queued(), tap.accepted()), (b"abcdefgh", 8, 8));
     }
 
-    fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if !self.ahead.is_empty() {
-            let n = self.ahead.len().min(buf.remaining());
-            buf.put_slice(&self.ahead.split_to(n));
-            return Poll::Ready(Ok(()));
-        }
-        if self.muted {
-            return Poll::Pending;
-        }
-        if self.eof {
-            return Poll::Ready(Ok(()));
-        }
-        self.poll_socket(cx, buf)
+    #[tokio::test]
+    async fn out_of_reach_of_the_socket_a_reader_gets_nothing_new() {
+        let (mut tap, mut far) = tap(64);
+        far.write_all(b"x").await.unwrap();
+        let mut byte = [0];
+        let beside = tap.clone();
+        let mut read = std::pin::pin!(tap.read(&mut byte));
+        let poll =
+            poll_fn(|cx| Poll::Ready(beside.without_socket(|| read.as_mut().poll(cx)))).await;
+        assert!(poll.is_pending());
+        assert_eq!((read.await.unwrap(), beside.reads()), (1, 1));
     }
 
-    fn poll_socket(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        match ready!(self.io.io().poll_read(cx, buf)) {
-            Ok(()) if buf.filled().len() == before => self.eof = true,
-            Ok(()) => self.note_read(),
-            Err(error) => {
-                self.read_error = Some(error.kind());
-                return Poll::Ready(Err(error));
-            }
-        }
-        Poll::Ready(Ok(()))
-    }
-
-    fn note_read(&mut self) {
-        let now = clock::now();
-        let stamp = self.io.stamp();
-        let fresh = stamp.filter(|_| stamp != self.last_stamp);
-        let age = fresh.map(|stamp| age_of(stamp, clock::wall(), now.duration_since(self.read_at)));
-        self.arrival = Some(Arrival {
-            at: now - age.unwrap_or_default(),
-            kernel: age.is_some(),
-        });
-        self.reads += 1;
-        self.read_at = now;
-        self.last_stamp = stamp;
-    }
-
-    fn is_gone(&self) -> bool {
-        self.eof || self.read_error.is_some()
-    }
-
-    fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while !self.is_gone() {
-            if self.ahead.len() >= AHEAD_LIMIT {
-                // No more is read, so nothing wakes the task: it has to look from time to time.
-                return match socket::has_hung_up(self.id) {
-                    true => Poll::Ready(()),
-                    false => Poll::Pending,
-                };
-            }
-            let mut bytes = [std::mem::MaybeUninit::uninit(); 4096];
-            let mut buf = ReadBuf::uninit(&mut bytes);
-            let read = ready!(self.poll_socket(cx, &mut buf));
-            if read.is_ok() {
-                self.ahead.extend_from_slice(buf.filled());
-            }
-        }
-        Poll::Ready(())
-    }
-
-    fn is_pending(&self) -> bool {
-        !self.queue.is_empty() || self.unflushed
-    }
-
-    fn enqueue(&mut self, bytes: &[u8]) {
-        self.queue.extend_from_slice(bytes);
-        self.queued += bytes.len() as u64;
-    }
-
-    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while !self.queue.is_empty() {
-            match ready!(self.io.io().poll_write(cx, &self.queue))? {
-                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                n => {
-                    self.queue.advance(n);
-                    self.accepted += n as u64;
-                    self.written_at = Some(clock::now());
-                    self.unflushed = matches!(self.io, Transport::Other(_));
-                }
-            }
-        }
-        if self.unflushed {
-            ready!(self.io.io().poll_flush(cx))?;
-            self.unflushed = false;
-            self.written_at = Some(clock::now());
-        }
-        if self.queue.capacity() > QUEUE_KEEP {
-            self.queue = BytesMut::new();
-        }
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_drain(cx))?;
-        self.io.io().poll_shutdown(cx)
-    }
-}
-
-/// The age of a kernel stamp at the time of the read, never more than `bound` (the time since the
-/// previous read, when these bytes were not there yet) and never negative, whatever the wall clock did.
-fn age_of(stamp: SystemTime, wall: SystemTime, bound: Duration) -> Duration {
-    wall.duration_since(stamp).unwrap_or_default().min(bound)
-}
-
-// What pingora's sessions see: a connection whose reads are watched and whose writes never wait.
-
-impl AsyncRead for Tap {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.wire().poll_read(cx, buf)
-    }
-}
-
-impl AsyncWrite for Tap {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.wire().enqueue(bytes);
-        Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let mut wire = self.wire();
-        slices.iter().for_each(|bytes| wire.enqueue(bytes));
-        Poll::Ready(Ok(slices.iter().map(|bytes| bytes.len()).sum()))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(())) // the relay drains, not the session
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.wire().poll_shutdown(cx)
-    }
-}
-
-#[async_trait]
-impl Shutdown for Tap {
-    async fn shutdown(&mut self) {
-        // The peer may be gone already, which is as good.
-        let _ = std::future::poll_fn(|cx| self.poll_close_write(cx)).await;
-    }
-}
-
-impl UniqueID for Tap {
-    fn id(&self) -> UniqueIDType {
-        self.id
-    }
-}
-
-impl Ssl for Tap {
-    fn get_ssl_digest(&self) -> Option<Arc<SslDigest>> {
-        self.wire().io.io().get_ssl_digest()
-    }
-
-    fn selected_alpn_proto(&self) -> Option<ALPN> {
-        self.wire().io.io().selected_alpn_proto()
-    }
-}
-
-impl GetTimingDigest for Tap {
-    fn get_timing_digest(&self) -> Vec<Option<TimingDigest>> {
-        self.wire().io.io().get_timing_digest()
-    }
-}
-
-impl GetProxyDigest for Tap {
-    fn get_proxy_digest(&self) -> Option<Arc<ProxyDigest>> {
-        self.wire().io.io().get_proxy_digest()
-    }
-}
-
-impl GetSocketDigest for Tap {
-    fn get_socket_digest(&self) -> Option<Arc<SocketDigest>> {
-        self.wire().io.io().get_socket_digest()
-    }
-}
-
-impl Peek for Tap {}
-
-impl fmt::Debug for Tap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tap")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
+    #[tokio::test]
+    async fn the_watch_for_the_peers_going_keeps_what_comes_for_the_reader() {
+        let (mut tap, mut far) = tap(64);
+        far.write_all(b"next").await.unwrap();
+        let gone = poll_fn(|cx| Poll::Ready(tap.poll_gone(cx))).await;
+        assert!(gone.is_pending() && tap.has_unread());
+        drop(far);
+        poll_fn(|cx| tap.poll_gone(cx)).await;
+        assert!(tap.is_gone() && tap.is_half_closed());
+        let mut text = String::new();
+        tap.read_to_string(&mut text).await.unwrap();
+        assert_eq!(text, "next");
     }
 }

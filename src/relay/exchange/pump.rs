@@ -3,6 +3,11 @@
 //! Writes go into the taps' queues and never wait, so one task can read both sides, drain both
 //! queues and watch for the client's going at the same time. What one socket read brought is
 //! forwarded with one socket write and only then shown to the observer.
+//!
+//! [`Pump`] waits and says what comes next; `request` is the way up, `response` the way down.
+
+mod request;
+mod response;
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -12,28 +17,21 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{StatusCode, Version};
+use pingora_core::BError;
 use pingora_core::protocols::http::ServerSession;
 use pingora_core::protocols::http::client::HttpSession;
-use pingora_core::{BError, ErrorType};
-use pingora_http::{RequestHeader, ResponseHeader};
+use pingora_http::RequestHeader;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::observe::observer::{Cause, Stamp};
+use crate::observe::observer::Cause;
 use crate::relay::observation::Observation;
 use crate::relay::tap::{Arrival, Tap};
-use crate::relay::{Phase, Shared, clock, describe, headers};
+use crate::relay::{Phase, Shared, clock};
+use response::{Piece, next_piece};
 
 /// How often a client that has sent more than is read ahead is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-
-/// What the upstream's session hands out.
-enum Piece {
-    Head(Box<ResponseHeader>),
-    Body(Bytes),
-    End,
-}
 
 /// What the loop woke up for.
 enum Step {
@@ -211,252 +209,12 @@ impl<'a> Pump<'a> {
         }
     }
 
-    // The request, going up.
-
-    async fn send_head(&mut self, head: &RequestHeader) -> Result<(), Cause> {
-        let sent = self.up.write_request_header(Box::new(head.clone())).await;
-        sent.map_err(|_| Cause::Refused)?;
-        if let Some(replayed) = self.down.get_retry_buffer() {
-            self.write_up(replayed).await;
-        }
-        // What of the body came in the same read as the head leaves with it.
-        while self.upload == Upload::Open {
-            let down_tap = self.down_tap;
-            let body = poll_once(down_tap, self.down.read_request_body()).await;
-            let Some(body) = body else { break };
-            self.on_request_body(body).await?;
-        }
-        self.send_queued().await;
-        Ok(())
-    }
-
-    async fn on_request_body(&mut self, body: Result<Option<Bytes>, BError>) -> Result<(), Cause> {
-        match body {
-            Ok(Some(bytes)) => {
-                self.observation
-                    .tell(|observer| observer.on_request_body(&bytes));
-                self.write_up(bytes).await;
-            }
-            Ok(None) => {
-                self.upload = Upload::Done;
-                if self.upgraded {
-                    (self.watch_client, self.close_up) = (false, true);
-                } else {
-                    // Only the framing's end: the tap takes every write.
-                    let _ = self.up.finish_request_body().await;
-                    let at = self.axis_of(self.down_tap.arrival());
-                    self.observation
-                        .tell(|observer| observer.on_request_end(at));
-                }
-            }
-            // Broken framing: refused, unless the answer is already on its way.
-            Err(_) if self.head_wanted && !self.down_tap.is_gone() => return Err(Cause::Refused),
-            Err(_) => return Err(Cause::ClientGone),
-        }
-        Ok(())
-    }
-
-    async fn write_up(&mut self, bytes: Bytes) {
-        // An empty piece (the head of a chunk was split) would be written as the end of the body.
-        if !bytes.is_empty() {
-            let _ = self.up.write_request_body(bytes, false).await; // the tap takes every write
-        }
-    }
-
-    /// Sends what is queued for the upstream as far as its socket takes it now.
-    async fn send_queued(&mut self) {
-        let up_tap = self.up_tap;
-        if let Poll::Ready(sent) = poll_fn(|cx| Poll::Ready(up_tap.poll_drain(cx))).await {
-            self.on_sent(sent);
-        }
-    }
-
-    fn on_sent(&mut self, sent: io::Result<()>) {
-        match (sent, self.up_tap.written_at()) {
-            (Ok(()), Some(at)) => {
-                let at = self.observation.axis().at(at);
-                self.observation.tell(|observer| observer.on_sent(at));
-                self.rearm();
-            }
-            (Ok(()), None) => {}
-            (Err(_), _) => {
-                // The upstream closed early. Its answer may already be here: read on.
-                self.up_tap.discard_queue();
-                self.upload = Upload::Failed;
-            }
-        }
-    }
-
     fn on_client_end(&mut self) -> Result<(), Cause> {
         if self.shared.config.allow_half_close && self.down_tap.is_half_closed() {
             self.watch_client = false;
             return Ok(());
         }
         Err(Cause::ClientGone)
-    }
-
-    // The response, coming down.
-
-    /// Forwards everything that one socket read brought, then shows it to the observer.
-    async fn on_pieces(&mut self, first: Result<Piece, BError>) -> Result<(), Cause> {
-        let mut bodies = Vec::new();
-        let mut next = Some(first);
-        while let Some(piece) = next {
-            match piece {
-                Ok(Piece::Head(head)) => self.on_head(&head).await,
-                Ok(Piece::Body(bytes)) => {
-                    let _ = self.down.write_response_body(bytes.clone(), false).await;
-                    bodies.push(bytes);
-                }
-                Ok(Piece::End) => {
-                    let finished = self.down.finish_body().await;
-                    self.end = Some(finished.map_err(|_| Cause::UpstreamInvalid));
-                }
-                Err(error) => self.end = Some(Err(self.cause_of(&error))),
-            }
-            if self.end.is_some() {
-                break;
-            }
-            let up_tap = self.up_tap;
-            next = poll_once(up_tap, next_piece(self.up, self.head_wanted)).await;
-        }
-        let down_tap = self.down_tap;
-        let drained = poll_fn(|cx| Poll::Ready(down_tap.poll_drain(cx))).await;
-        self.observe(&bodies);
-        self.observe_end();
-        self.rearm();
-        match drained {
-            Poll::Ready(drained) => self.on_drained(drained),
-            Poll::Pending => {
-                self.on_blocked();
-                Ok(())
-            }
-        }
-    }
-
-    async fn on_head(&mut self, head: &ResponseHeader) {
-        let at = self.axis_of(self.up_tap.arrival());
-        let client = self.down.req_header().version;
-        let Ok(forwarded) = headers::to_downstream(head, client) else {
-            self.end = Some(Err(Cause::UpstreamInvalid));
-            return;
-        };
-        let switches = head.status == StatusCode::SWITCHING_PROTOCOLS;
-        if head.status.is_informational() && !switches {
-            self.observation
-                .tell(|observer| observer.on_upstream_byte(at));
-            if client != Version::HTTP_10 {
-                let _ = self.down.write_response_header(Box::new(forwarded)).await;
-            }
-            return;
-        }
-        if switches && !self.up_is_upgraded() {
-            self.end = Some(Err(Cause::UpstreamInvalid)); // nobody asked for another protocol
-            return;
-        }
-        self.head_wanted = false;
-        let method = self.down.req_header().method.clone();
-        let described = describe::response(head, &method);
-        self.observation
-            .tell(|observer| observer.on_header(at, described));
-        if !describe::is_framed(&forwarded, &method) || *self.phase.borrow() != Phase::Running {
-            self.down.set_keepalive(None);
-        }
-        if self
-            .down
-            .write_response_header(Box::new(forwarded))
-            .await
-            .is_err()
-        {
-            self.end = Some(Err(Cause::UpstreamInvalid));
-        } else if switches {
-            self.upgraded = true;
-            self.upload = Upload::Open;
-            self.observation.tell(|observer| observer.on_upgraded(at));
-        }
-    }
-
-    /// Lets the upstream's session pass bytes as they are, if it agreed to switch protocols.
-    fn up_is_upgraded(&mut self) -> bool {
-        match self.up {
-            HttpSession::H1(session) => {
-                session.maybe_upgrade_body_writer();
-                session.was_upgraded()
-            }
-            _ => false,
-        }
-    }
-
-    fn observe(&mut self, bodies: &[Bytes]) {
-        if bodies.is_empty() {
-            return;
-        }
-        let read = self.up_tap.reads();
-        let mut new_chunk = self.chunks == 0 || read != self.last_read;
-        self.chunks += u64::from(new_chunk);
-        self.last_read = read;
-        self.marks.push_back((self.down_tap.queued(), self.chunks));
-        let arrival = self.up_tap.arrival();
-        let at = self.axis_of(arrival);
-        let stamp = match arrival {
-            Some(Arrival { kernel: true, .. }) => Stamp::Kernel,
-            _ => Stamp::Read,
-        };
-        self.observation.tell(|observer| {
-            for bytes in bodies {
-                observer.on_body(at, stamp, new_chunk, bytes);
-                new_chunk = false;
-            }
-        });
-    }
-
-    /// An end that came with bytes has their time; one without (FIN, reset) is seen now.
-    fn observe_end(&mut self) {
-        let reads = self.up_tap.reads();
-        let read_now = std::mem::replace(&mut self.reads_seen, reads) != reads;
-        if self.end.is_some() {
-            let at = self.axis_of(self.up_tap.arrival().filter(|_| read_now));
-            self.observation.tell(|observer| observer.on_end(at));
-        }
-    }
-
-    fn on_drained(&mut self, drained: io::Result<()>) -> Result<(), Cause> {
-        drained.map_err(|_| Cause::ClientGone)?;
-        let at = self.down_tap.written_at().unwrap_or_else(clock::now);
-        let at = self.observation.axis().at(at);
-        if std::mem::take(&mut self.blocked) {
-            self.observation.tell(|observer| observer.on_unblocked(at));
-        }
-        self.on_accepted();
-        Ok(())
-    }
-
-    fn on_blocked(&mut self) {
-        let now = self.observation.axis().now();
-        if !std::mem::replace(&mut self.blocked, true) {
-            self.observation.tell(|observer| observer.on_blocked(now));
-        }
-        if self.down_tap.is_full() {
-            self.observation
-                .tell(|observer| observer.on_arrival_uncertain());
-        }
-        self.on_accepted();
-    }
-
-    /// Chunks that the client's socket has taken whole are flushed.
-    fn on_accepted(&mut self) {
-        let accepted = self.down_tap.accepted();
-        let flushed = self.marks.partition_point(|(end, _)| *end <= accepted);
-        let chunk = self
-            .marks
-            .drain(..flushed)
-            .next_back()
-            .map(|(_, chunk)| chunk);
-        if let (Some(chunk), Some(at)) = (chunk, self.down_tap.written_at()) {
-            let at = self.observation.axis().at(at);
-            self.observation
-                .tell(|observer| observer.on_flushed(chunk, at));
-        }
     }
 
     /// The user's limit on the upstream's silence counts from now.
@@ -468,36 +226,6 @@ impl<'a> Pump<'a> {
     fn axis_of(&self, arrival: Option<Arrival>) -> Duration {
         let axis = self.observation.axis();
         arrival.map_or_else(|| axis.now(), |arrival| axis.at(arrival.at))
-    }
-
-    fn cause_of(&self, error: &BError) -> Cause {
-        match (self.up_tap.read_error(), error.etype()) {
-            (None | Some(io::ErrorKind::UnexpectedEof), ErrorType::ConnectionClosed) => {
-                Cause::UpstreamFin
-            }
-            (Some(io::ErrorKind::UnexpectedEof), _) => Cause::UpstreamFin, // TLS without close_notify
-            (Some(_), _) => Cause::UpstreamReset,
-            (None, _) => Cause::UpstreamInvalid,
-        }
-    }
-}
-
-/// The next piece of the response. Safe to drop and call again: pingora's reader keeps its place.
-async fn next_piece(up: &mut HttpSession, head_wanted: bool) -> Result<Piece, BError> {
-    if head_wanted {
-        up.read_response_header().await?;
-        let head = up.response_header().expect("it was just read");
-        return Ok(Piece::Head(Box::new(head.clone())));
-    }
-    loop {
-        if up.response_done() {
-            return Ok(Piece::End);
-        }
-        match up.read_response_body().await? {
-            Some(bytes) if bytes.is_empty() => {} // framing only
-            Some(bytes) => return Ok(Piece::Body(bytes)),
-            None => return Ok(Piece::End),
-        }
     }
 }
 
