@@ -193,8 +193,7 @@ impl Outcome<'_> {
         let content = self.content;
         match self.reading {
             Reading::Events => {
-                content.done_markers > 0
-                    || clean && content.is_finished()
+                clean && content.is_finished()
                     || clean && !content.api.has_end_marker() && self.n_events > 0 && !self.partial
             }
             Reading::Encoded if self.media.is_stream() => clean,

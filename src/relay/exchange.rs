@@ -134,9 +134,9 @@ impl Exchange<'_> {
                 (&mut connection.session, &connection.tap),
                 &mut self.observation,
             );
-            let sent = clock::now();
+            let begun = clock::now();
             let ended = pump.run(&head).await;
-            let stale = reused && pump.is_untouched() && clock::now() - sent < STALE_WITHIN;
+            let stale = reused && pump.is_untouched() && clock::now() - begun < STALE_WITHIN;
             let (answered, uploaded) = (pump.has_answered(), pump.has_uploaded());
             match ended {
                 Ok(()) => return self.hand_back(connection, uploaded).await,

@@ -127,12 +127,6 @@ impl Tap {
         self.wire().is_gone()
     }
 
-    /// Whether the peer has ended its direction and nothing worse (it may still read).
-    pub fn is_half_closed(&self) -> bool {
-        let wire = self.wire();
-        wire.eof && wire.read_error.is_none()
-    }
-
     /// Moves queued bytes to the socket. Ready when none is left; pending while the socket is full.
     pub fn poll_drain(&self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.wire().poll_drain(cx)
@@ -248,7 +242,7 @@ mod tests {
         assert!(gone.is_pending() && tap.has_unread());
         drop(far);
         poll_fn(|cx| tap.poll_gone(cx)).await;
-        assert!(tap.is_gone() && tap.is_half_closed());
+        assert!(tap.is_gone() && tap.read_error().is_none());
         let mut text = String::new();
         tap.read_to_string(&mut text).await.unwrap();
         assert_eq!(text, "next");

@@ -91,9 +91,8 @@ pub struct Pump<'a> {
     /// How the response ended, once it has; what is queued still goes out.
     end: Option<Result<(), Cause>>,
 
-    /// Socket reads that brought body bytes, and the number of the last one.
+    /// Socket reads that brought body bytes.
     chunks: u64,
-    last_read: u64,
     /// For chunks not yet accepted by the client's socket: (queue offset of the end, chunk).
     marks: VecDeque<(u64, u64)>,
     blocked: bool,
@@ -126,7 +125,6 @@ impl<'a> Pump<'a> {
             upgraded: false,
             end: None,
             chunks: 0,
-            last_read: 0,
             marks: VecDeque::new(),
             blocked: false,
             deadline: None,
@@ -167,7 +165,10 @@ impl<'a> Pump<'a> {
                     self.send_queued().await;
                 }
                 Step::Look => {}
-                Step::Silent => self.end = Some(Err(Cause::UpstreamTimeout)),
+                Step::Silent => {
+                    self.end = Some(Err(Cause::UpstreamTimeout));
+                    self.observe_end();
+                }
             }
         }
     }
@@ -210,7 +211,7 @@ impl<'a> Pump<'a> {
     }
 
     fn on_client_end(&mut self) -> Result<(), Cause> {
-        if self.shared.config.allow_half_close && self.down_tap.is_half_closed() {
+        if self.shared.config.allow_half_close && self.down_tap.read_error().is_none() {
             self.watch_client = false;
             return Ok(());
         }

@@ -58,7 +58,7 @@ impl Pump<'_> {
         Ok(())
     }
 
-    pub(super) async fn write_up(&mut self, bytes: Bytes) {
+    async fn write_up(&mut self, bytes: Bytes) {
         // An empty piece (the head of a chunk was split) would be written as the end of the body.
         if !bytes.is_empty() {
             let _ = self.up.write_request_body(bytes, false).await; // the tap takes every write

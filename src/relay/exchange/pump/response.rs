@@ -60,7 +60,7 @@ impl Pump<'_> {
         }
     }
 
-    pub(super) async fn on_head(&mut self, head: &ResponseHeader) {
+    async fn on_head(&mut self, head: &ResponseHeader) {
         let at = self.axis_of(self.up_tap.arrival());
         let client = self.down.req_header().version;
         let Ok(forwarded) = headers::to_downstream(head, client) else {
@@ -103,7 +103,7 @@ impl Pump<'_> {
     }
 
     /// Lets the upstream's session pass bytes as they are, if it agreed to switch protocols.
-    pub(super) fn up_is_upgraded(&mut self) -> bool {
+    fn up_is_upgraded(&mut self) -> bool {
         match self.up {
             HttpSession::H1(session) => {
                 session.maybe_upgrade_body_writer();
@@ -113,14 +113,12 @@ impl Pump<'_> {
         }
     }
 
-    pub(super) fn observe(&mut self, bodies: &[Bytes]) {
+    fn observe(&mut self, bodies: &[Bytes]) {
         if bodies.is_empty() {
             return;
         }
-        let read = self.up_tap.reads();
-        let mut new_chunk = self.chunks == 0 || read != self.last_read;
+        let mut new_chunk = self.chunks == 0 || self.up_tap.reads() != self.reads_seen;
         self.chunks += u64::from(new_chunk);
-        self.last_read = read;
         self.marks.push_back((self.down_tap.queued(), self.chunks));
         let arrival = self.up_tap.arrival();
         let at = self.axis_of(arrival);
@@ -157,7 +155,7 @@ impl Pump<'_> {
         Ok(())
     }
 
-    pub(super) fn on_blocked(&mut self) {
+    fn on_blocked(&mut self) {
         let now = self.observation.axis().now();
         if !std::mem::replace(&mut self.blocked, true) {
             self.observation.tell(|observer| observer.on_blocked(now));
@@ -170,7 +168,7 @@ impl Pump<'_> {
     }
 
     /// Chunks that the client's socket has taken whole are flushed.
-    pub(super) fn on_accepted(&mut self) {
+    fn on_accepted(&mut self) {
         let accepted = self.down_tap.accepted();
         let flushed = self.marks.partition_point(|(end, _)| *end <= accepted);
         let chunk = self
@@ -185,7 +183,7 @@ impl Pump<'_> {
         }
     }
 
-    pub(super) fn cause_of(&self, error: &BError) -> Cause {
+    fn cause_of(&self, error: &BError) -> Cause {
         match (self.up_tap.read_error(), error.etype()) {
             (None | Some(io::ErrorKind::UnexpectedEof), ErrorType::ConnectionClosed) => {
                 Cause::UpstreamFin
