@@ -1,4 +1,4 @@
-//! `dripline simulate`: a simulated OpenAI-style server. No model runs; each answer is played from a [`Scenario`], a script
+//! `dripline simulate`: a simulated LLM server. No model runs; each answer is played from a [`Scenario`], a script
 //! of bytes and times, exact to a fraction of a millisecond. It says that it is simulated in its `Server` field, its ids,
 //! its list of models and its text.
 //!

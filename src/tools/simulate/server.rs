@@ -20,7 +20,7 @@ use super::request::{Fault, Request, drain_body, read_head};
 use super::route::Route;
 use super::scenario::Scenario;
 use super::script::{After, Asked, Script};
-use super::witness::{Act, Witness};
+use super::witness::{Act, Seen, Witness};
 use crate::observe::request::{RequestFacts, RequestScan};
 
 /// How much a client may send ahead of its turn while a script plays.
@@ -154,7 +154,7 @@ async fn answer(
         });
     }
     let number = 1 + stage.requests.fetch_add(1, Ordering::Relaxed);
-    stage.tell(number, start, &request.bytes, Act::Asked);
+    stage.tell(number, start, start, &request.bytes, Act::Asked);
     let script = stage.script(number, &request, scan.finish(), body);
     let after = script.after;
     let (mut reader, writer) = stream.split();
@@ -194,9 +194,15 @@ impl Stage {
         Script::of(scenario, &asked, number, unix_seconds())
     }
 
-    fn tell(&self, request: u64, at: Instant, bytes: &[u8], act: Act) {
+    fn tell(&self, request: u64, at: Instant, due: Instant, bytes: &[u8], act: Act) {
         if let Some(witness) = &self.witness {
-            witness.tell(request, at, bytes, act);
+            witness.tell(Seen {
+                request,
+                at,
+                due,
+                act,
+                bytes: bytes.to_vec(),
+            });
         }
     }
 }
@@ -210,8 +216,9 @@ async fn play(
     mut writer: WriteHalf<'_>,
 ) -> io::Result<()> {
     for step in &script.moves {
-        stage.alarm.until(start + step.at).await;
-        stage.tell(number, now(), &step.bytes, Act::Wrote);
+        let due = start + step.at;
+        stage.alarm.until(due).await;
+        stage.tell(number, now(), due, &step.bytes, Act::Wrote);
         writer.write_all(&step.bytes).await?;
     }
     stage.alarm.until(start + script.end).await;

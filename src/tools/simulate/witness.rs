@@ -14,6 +14,8 @@ pub struct Seen {
     pub request: u64,
     /// When: the last byte of the request was in, or the write began.
     pub at: Instant,
+    /// When the script wanted it.
+    pub due: Instant,
     /// What happened.
     pub act: Act,
     /// The request's head, or the bytes that were written, framing included.
@@ -36,14 +38,8 @@ impl Witness {
         (Self(sender), receiver)
     }
 
-    pub(super) fn tell(&self, request: u64, at: Instant, bytes: &[u8], act: Act) {
-        let bytes = bytes.to_vec();
+    pub(super) fn tell(&self, seen: Seen) {
         // nobody may be listening any more
-        let _ = self.0.send(Seen {
-            request,
-            at,
-            act,
-            bytes,
-        });
+        let _ = self.0.send(seen);
     }
 }

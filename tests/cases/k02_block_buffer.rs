@@ -1,0 +1,1 @@
+//! Buffers that pass full blocks on.

@@ -1,0 +1,1 @@
+//! Hops that flush by a timer.

@@ -1,0 +1,1 @@
+//! Heads that wait for the first byte of the body.

@@ -1,0 +1,1 @@
+//! Compressed event streams.

@@ -1,0 +1,1 @@
+//! Servers that release text in groups.

@@ -1,0 +1,1 @@
+//! Engines that stop for a while.

@@ -1,0 +1,1 @@
+//! Text held back because of tools.

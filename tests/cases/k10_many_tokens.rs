@@ -1,0 +1,1 @@
+//! Several tokens in one event, cumulative texts.

@@ -1,0 +1,1 @@
+//! A constant addition to every request.

@@ -1,0 +1,1 @@
+//! A long time between the last token and the end.

@@ -1,0 +1,1 @@
+//! Empty, null and missing choices.

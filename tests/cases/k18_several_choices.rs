@@ -1,0 +1,1 @@
+//! Several choices in one stream.

@@ -1,0 +1,1 @@
+//! End markers: none, two, unterminated.
