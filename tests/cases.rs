@@ -7,8 +7,9 @@ mod support;
 
 /// One file for each kind of fault.
 mod cases {
+    mod hop;
     mod rig;
-    mod scripts;
+    mod rig_itself;
 
     mod k01_whole_body;
     mod k02_block_buffer;

@@ -1,11 +1,16 @@
-//! The scripts as files for people: each reads, says in one line what it does, and begins with the fault that it replays
-//! and where that was reported.
+//! What the cases rest on: their scripts are files for people, and the rig sees a hop that holds bytes back.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use dripline::tools::simulate::Scenario;
 
+use super::hop::holding;
+use super::rig::{Ask, Case};
+use crate::support::Client;
+
+/// Each script reads, says in one line what it does, and begins with the fault that it replays and where it was reported.
 #[test]
 fn every_script_reads_and_begins_with_its_fault() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
@@ -27,6 +32,20 @@ fn every_script_reads_and_begins_with_its_fault() {
             !scenario.about.is_empty(),
             "{} has no about",
             file.display()
+        );
+    }
+}
+
+#[test]
+fn the_rig_sees_what_a_hop_holds() {
+    let case = Case::of("A33");
+    for block in [400, usize::MAX] {
+        let mut client = Client::connect(holding(case.proxy.addr, block));
+        let run = case.server.exchange(&mut client, Ask::chat(), &case.proxy);
+        run.bytes_are_the_servers();
+        assert!(
+            catch_unwind(AssertUnwindSafe(|| run.nothing_held())).is_err(),
+            "{block}"
         );
     }
 }
