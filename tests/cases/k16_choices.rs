@@ -7,7 +7,7 @@ fn a28_usage_alone_is_no_token() {
     let run = run("A28");
     run.is("/counts/token_events", 5).is("/gaps/token/n", 4);
     run.between("/gaps/token/max_ms", 28.0, 240.0);
-    run.between("/tail_ms", 300.0, 900.0);
+    run.between("/tail_ms", 240.0, 900.0);
     run.is("/tokens/completion", 5).is("/tokens/prompt", 7);
     run.null("/tokens/reasoning").null("/tokens/cached");
     run.is("/counts/parse_errors", 0).end("complete");
@@ -20,7 +20,7 @@ fn a28_the_last_counts_stand() {
     let run = run("A28-null");
     run.near("/ttft_ms", 150.0);
     run.is("/counts/token_events", 12).is("/gaps/token/n", 11);
-    run.between("/tail_ms", 250.0, 900.0);
+    run.between("/tail_ms", 180.0, 900.0);
     run.is("/tokens/prompt", 100).is("/tokens/completion", 37);
     run.is("/tokens/reasoning", 25).is("/tokens/cached", 64);
     run.is("/counts/parse_errors", 0).end("complete");
