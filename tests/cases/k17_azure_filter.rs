@@ -11,6 +11,8 @@ fn a30_results_on_the_prompt_are_no_token() {
     run.between("/ttft_ms", 448.0, f64::INFINITY);
     run.is("/counts/token_events", 20).is("/gaps/token/n", 19);
     run.is("/response/model", "m");
+    let label = run.response.head.get("content-type");
+    assert_eq!(label.as_deref(), Some("text/event-stream; charset=utf-8"));
     let id = run.at("/response/id").as_str();
     assert!(id.is_some_and(|id| id.starts_with("chatcmpl-")), "{id:?}");
     run.flag("azure_filter", true);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::rig::run;
+use super::rig::{Ask, Case, run};
 
 #[test]
 fn a33_a_character_cut_in_two_counts_when_it_is_whole() {
@@ -51,6 +51,15 @@ fn a34_cuts_may_fall_anywhere() {
         .is("/counts/parse_errors", 0);
     run.is("/counts/chars", 13).is("/response/model", "m");
     run.is("/tokens/completion", 3);
+    run.end("complete");
+}
+
+#[test]
+fn a34_lines_may_be_cut_anywhere() {
+    let run = Case::of("A34-lines").run(Ask::to("/api/chat"));
+    run.is("/api", "ollama_chat");
+    run.is("/counts/token_events", 3).is("/counts/events", 5);
+    run.is("/counts/chars", 13).is("/counts/parse_errors", 0);
     run.end("complete");
 }
 

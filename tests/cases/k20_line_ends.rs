@@ -1,6 +1,6 @@
 //! Line ends.
 
-use super::rig::run;
+use super::rig::{Ask, Case, run};
 
 #[test]
 fn a36_lines_may_end_with_cr_lf() {
@@ -36,6 +36,16 @@ fn a36_line_ends_may_be_mixed() {
     run.is("/counts/done_markers", 1)
         .is("/counts/parse_errors", 0);
     run.flag("bytes_after_done", false);
+    run.verdict("steady", "").end("complete");
+}
+
+#[test]
+fn a36_json_lines_may_end_with_cr_lf() {
+    let run = Case::of("A36-lines").run(Ask::to("/api/chat"));
+    run.is("/api", "ollama_chat");
+    run.between("/gaps/token/p50_ms", 30.0, 65.0);
+    run.is("/counts/token_events", 10).is("/counts/events", 11);
+    run.is("/counts/parse_errors", 0);
     run.verdict("steady", "").end("complete");
 }
 

@@ -1,6 +1,6 @@
 //! The event stream's grammar.
 
-use super::rig::run;
+use super::rig::{Ask, Case, run};
 
 #[test]
 fn a38_the_space_after_the_colon_may_be_missing() {
@@ -94,5 +94,13 @@ fn a41_nothing_else_ends_lines_when_it_is_cut() {
     run.is("/counts/done_markers", 1)
         .is("/counts/parse_errors", 0);
     run.between("/ttft_ms", 178.0, f64::INFINITY);
+    run.end("complete");
+}
+
+#[test]
+fn a41_only_lf_ends_json_lines() {
+    let run = Case::of("A41-lines").run(Ask::to("/api/chat"));
+    run.is("/counts/token_events", 3).is("/counts/events", 4);
+    run.is("/counts/chars", 9).is("/counts/parse_errors", 0);
     run.end("complete");
 }

@@ -44,6 +44,25 @@ fn a42_legacy_completions_are_the_same() {
 }
 
 #[test]
+fn a42_other_dialects_have_ends_of_their_own() {
+    let case = Case::with(&["A42", "A42-no-finish"], &[]);
+    // a stop reason stands for a finish where there is one before the end
+    for (path, api, finished) in [
+        ("/v1/messages", "messages", "complete"),
+        ("/v1/responses", "responses", "ended_without_done"),
+        ("/api/chat", "ollama_chat", "ended_without_done"),
+        ("/api/generate", "ollama_generate", "ended_without_done"),
+    ] {
+        for (name, end) in [("A42", finished), ("A42-no-finish", "ended_without_done")] {
+            let run = case.run(Ask::to(path).of(name));
+            run.is("/api", api).is("/counts/token_events", 5);
+            run.is("/counts/done_markers", 0).null("/at/done_ms");
+            run.flag("no_done_marker", end == "complete").end(end);
+        }
+    }
+}
+
+#[test]
 fn a43_what_follows_the_first_marker_passes() {
     let case = Case::of("A43");
     let mut client = case.client();
@@ -111,6 +130,16 @@ fn a44_a_marker_without_a_blank_line_is_one() {
 }
 
 #[test]
+fn a44_a_marker_may_be_an_event_with_a_name() {
+    let run = Case::of("A44-messages").run(Ask::to("/v1/messages"));
+    run.is("/counts/token_events", 12)
+        .is("/counts/done_markers", 1);
+    run.flag("unterminated_last_event", true);
+    run.flag("no_done_marker", false).end("complete");
+    run.verdict("steady", "");
+}
+
+#[test]
 fn a44_a_finish_without_a_blank_line_is_one() {
     let run = unterminated("A44-finish");
     run.is("/counts/token_events", 12)
@@ -154,6 +183,18 @@ fn a45_a_stream_without_an_event_is_empty() {
         run.between("/at/end_ms", end - 2.0, f64::INFINITY);
         run.null("/at/first_event_ms").null("/at/done_ms");
         run.null("/gaps/token/p50_ms").null("/tail_ms");
+        run.verdict("unmeasurable", "unknown");
+    }
+}
+
+#[test]
+fn a45_a_stream_of_any_dialect_may_be_empty() {
+    let case = Case::of("A45-blank");
+    for path in ["/v1/messages", "/v1/responses", "/api/chat"] {
+        let run = case.run(Ask::to(path));
+        run.end("empty_stream");
+        run.null("/ttft_ms").is("/ttft_null", "no_token");
+        run.is("/counts/events", 0);
         run.verdict("unmeasurable", "unknown");
     }
 }
