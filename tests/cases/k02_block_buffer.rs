@@ -62,7 +62,8 @@ fn on_both_sides(script: &str) -> (serde_json::Value, Run) {
 
 fn a04(script: &str, http: &str, framing: &str) {
     let (behind, run) = on_both_sides(script);
-    let late = run.answer.late;
+    // the way to the server is long on a busy machine
+    let late = run.answer.late + run.answer.asked.duration_since(run.start);
     near(&behind, "/ttft_ms", 22.0, late);
     near(&behind, "/gaps/token/p50_ms", 5.5, late);
     assert_eq!(behind["verdict"]["timing"], "steady", "{behind:#}");
