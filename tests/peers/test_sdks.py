@@ -142,7 +142,9 @@ def test_a_refusal_is_retried_through_the_proxy(altered, start, model, sdk):
     assert "".join(sdk.texts(seen)) == TEXT
     assert [served["status"] for served in altered.served(model)] == [429, 200]
     refused, answered = proxy.finish()
-    assert (refused["end"], refused["response"]["status"], refused["ttft_ms"]) == ("http_error", 429, None)
+    # Some close the refused connection at its header: whether they were there for its body is a race.
+    assert refused["end"] in ("http_error", "client_gone")
+    assert (refused["response"]["status"], refused["ttft_ms"], refused["ttft_null"]) == (429, None, "http_error")
     check_stream(answered, sdk, model, seen)
 
 
