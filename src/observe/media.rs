@@ -72,6 +72,8 @@ pub enum Shape {
     Sse,
     /// Line by line.
     JsonLines,
+    /// Item by item.
+    JsonArray,
     /// Not as events.
     Whole,
 }
@@ -79,10 +81,12 @@ pub enum Shape {
 /// How to read a body labelled `media` that begins with `first`; `None` until enough came.
 ///
 /// `asked` tells whether the request asked for a stream: only then is a label doubted that
-/// promises none.
-pub fn shape(media: Media, asked: bool, first: &[u8]) -> Option<Shape> {
+/// promises none. `arrays` tells whether such a stream may be an array.
+pub fn shape(media: Media, asked: bool, arrays: bool, first: &[u8]) -> Option<Shape> {
     /// Blank lines that a body may begin with before its label is believed.
     const PATIENCE: usize = 64;
+    /// The longest line that is waited for to see whether it is JSON of its own.
+    const LONGEST_LINE: usize = 64 * 1024;
 
     let is_doubtful = media.is_stream() || asked && matches!(media, Media::Json | Media::Other);
     if !is_doubtful {
@@ -91,24 +95,39 @@ pub fn shape(media: Media, asked: bool, first: &[u8]) -> Option<Shape> {
     match look(first) {
         Look::Short if first.len() < PATIENCE => None,
         Look::Fields => Some(Shape::Sse),
-        Look::Object if media == Media::EventStream => Some(Shape::JsonLines),
+        Look::Array if asked && arrays => Some(Shape::JsonArray),
+        // JSON lines, or one object that is spread over several lines for people to read.
+        Look::Object(line) if media == Media::EventStream => match line {
+            Some(line) => Some(of_first_line(line)),
+            None if first.len() < LONGEST_LINE => None,
+            None => Some(Shape::JsonLines),
+        },
         _ => Some(media.shape()),
     }
 }
 
+fn of_first_line(line: &[u8]) -> Shape {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
+        Err(error) if error.is_eof() => Shape::Whole,
+        _ => Shape::JsonLines,
+    }
+}
+
 /// What first bytes look like.
-enum Look {
+enum Look<'a> {
     /// Too few to tell.
     Short,
     /// A field or a comment of an event stream.
     Fields,
-    /// A JSON object.
-    Object,
+    /// A JSON object; its first line, if that has ended.
+    Object(Option<&'a [u8]>),
+    /// A JSON array.
+    Array,
     /// Something else.
     Else,
 }
 
-fn look(first: &[u8]) -> Look {
+fn look(first: &[u8]) -> Look<'_> {
     const BOM: &[u8] = b"\xEF\xBB\xBF";
     const FIELDS: [&[u8]; 4] = [b"data", b"event", b"id", b"retry"];
 
@@ -119,7 +138,8 @@ fn look(first: &[u8]) -> Look {
     match text.first() {
         None => Look::Short,
         Some(b':') => Look::Fields,
-        Some(b'{') => Look::Object,
+        Some(b'{') => Look::Object(memchr::memchr(b'\n', text).map(|end| &text[..end])),
+        Some(b'[') => Look::Array,
         Some(_) => FIELDS
             .iter()
             .find_map(|field| match text.strip_prefix(*field) {
@@ -156,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_lying_label_is_found_out_as_soon_as_it_can_be() {
-        let json = |first: &str| shape(Media::Json, true, first.as_bytes());
+        let json = |first: &str| shape(Media::Json, true, false, first.as_bytes());
         assert_eq!(json("dat"), None);
         assert_eq!(json("data"), None);
         assert_eq!(json("data:"), Some(Shape::Sse));
@@ -165,20 +185,30 @@ mod tests {
         assert_eq!(json("\n\nid:1"), Some(Shape::Sse));
         assert_eq!(json("database"), Some(Shape::Whole));
         assert_eq!(json("{\"id\":1}"), Some(Shape::Whole));
-        assert_eq!(
-            shape(Media::EventStream, true, b"{"),
-            Some(Shape::JsonLines)
-        );
-        assert_eq!(shape(Media::EventStream, false, b"\xEF\xBB"), None);
-        assert_eq!(
-            shape(Media::EventStream, false, b"<html>"),
-            Some(Shape::Sse)
-        );
+        let stream = |first: &[u8]| shape(Media::EventStream, false, false, first);
+        assert_eq!(stream(b"{\"a\":"), None);
+        assert_eq!(stream(b"{\"a\":1}\n"), Some(Shape::JsonLines));
+        assert_eq!(stream(b"{not JSON}\n"), Some(Shape::JsonLines));
+        assert_eq!(stream(b"{\n \"error\":1\n}"), Some(Shape::Whole));
+        assert_eq!(stream(&[b'{'; 70_000]), Some(Shape::JsonLines));
+        assert_eq!(stream(b"\xEF\xBB"), None);
+        assert_eq!(stream(b"<html>"), Some(Shape::Sse));
+    }
+
+    #[test]
+    fn an_array_is_a_stream_where_one_was_asked_for_and_may_be_an_array() {
+        let json = |asked, arrays| shape(Media::Json, asked, arrays, b"\n[");
+        assert_eq!(json(true, true), Some(Shape::JsonArray));
+        assert_eq!(json(true, false), Some(Shape::Whole));
+        assert_eq!(json(false, true), Some(Shape::Whole));
     }
 
     #[test]
     fn without_a_wish_for_a_stream_or_with_a_binary_label_nothing_is_guessed() {
-        assert_eq!(shape(Media::Json, false, b""), Some(Shape::Whole));
-        assert_eq!(shape(Media::Binary, true, b"data: "), Some(Shape::Whole));
+        assert_eq!(shape(Media::Json, false, false, b""), Some(Shape::Whole));
+        assert_eq!(
+            shape(Media::Binary, true, false, b"data: "),
+            Some(Shape::Whole)
+        );
     }
 }
