@@ -1,6 +1,6 @@
 //! Errors inside a stream of status 200.
 
-use super::rig::{Ask, Case, Run, run};
+use super::rig::{Ask, Case, Run, played, run};
 
 fn failed(run: &Run, kind: &str) {
     assert_eq!(run.response.status(), 200);
@@ -64,7 +64,7 @@ fn a51_every_api_says_it_in_its_way() {
         "/v1beta/models/A51:streamGenerateContent?alt=sse",
         "/gateway/elsewhere",
     ] {
-        let run = case.run(Ask::to(path));
+        let [run] = played(|| [case.run(Ask::to(path))]);
         run.is("/response/status", 200).end("in_band_error");
         run.is("/error/kind", "in_band_error");
         run.is("/counts/token_events", 3);
@@ -72,7 +72,7 @@ fn a51_every_api_says_it_in_its_way() {
         if path.contains("A51") {
             continue;
         }
-        let run = case.run(Ask::to(path).of("A51-only"));
+        let [run] = played(|| [case.run(Ask::to(path).of("A51-only"))]);
         run.is("/response/status", 200).end("in_band_error");
         nothing_came(&run);
     }
@@ -82,7 +82,7 @@ fn a51_every_api_says_it_in_its_way() {
 fn a52_an_error_event_says_why_the_end_is_missing() {
     let case = Case::of("A52");
     for path in ["/v1/messages", "/anthropic/v1/messages"] {
-        let run = case.run(Ask::to(path));
+        let [run] = played(|| [case.run(Ask::to(path))]);
         failed(&run, "overloaded_error");
         run.is("/api", "messages");
         run.near("/ttft_ms", 150.0);
@@ -93,7 +93,7 @@ fn a52_an_error_event_says_why_the_end_is_missing() {
 
 #[test]
 fn a52_an_error_event_may_be_all() {
-    let run = Case::of("A52-only").run(Ask::to("/v1/messages"));
+    let [run] = played(|| [Case::of("A52-only").run(Ask::to("/v1/messages"))]);
     failed(&run, "overloaded_error");
     nothing_came(&run);
     run.is("/counts/events", 1);
@@ -104,7 +104,7 @@ fn a53_the_payload_tells_where_no_line_names_the_event() {
     for name in ["A53", "A53-named"] {
         let case = Case::of(name);
         for path in ["/v1/messages", "/gateway/claude"] {
-            let run = case.run(Ask::to(path));
+            let [run] = played(|| [case.run(Ask::to(path))]);
             failed(&run, "rate_limit_error");
             nothing_came(&run);
             run.is("/counts/keepalives", 2);

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::rig::{Ask, Case, Run, near, run};
+use super::rig::{Ask, Case, Run, near, played, run};
 use crate::support::{Client, LAST, Proxy, Upstream, chunk, post};
 
 #[test]
 fn a54_json_lines_are_events_and_end_with_done_true() {
-    let run = Case::of("A54").run(Ask::to("/api/chat"));
+    let [run] = played(|| [Case::of("A54").run(Ask::to("/api/chat"))]);
     run.is("/api", "ollama_chat");
     run.near("/ttft_ms", 300.0).near("/gaps/token/p50_ms", 30.0);
     run.is("/counts/token_events", 30).end("complete");
@@ -22,7 +22,7 @@ fn a54_an_empty_line_while_it_loads_is_no_token() {
         ("/api/generate", "ollama_generate"),
         ("/api/chat", "ollama_chat"),
     ] {
-        let run = case.run(Ask::to(path));
+        let [run] = played(|| [case.run(Ask::to(path))]);
         run.is("/api", api).end("complete");
         run.near("/at/first_event_ms", 40.0);
         run.near("/ttft_ms", 440.0)
@@ -48,7 +48,7 @@ fn a55_a_label_has_parameters_and_no_case() {
     let names = ["A55-charset", "A55-case", "A55-spaced"];
     let case = Case::with(&names, &[]);
     for name in names {
-        let run = case.run(Ask::chat().of(name));
+        let [run] = played(|| [case.run(Ask::chat().of(name))]);
         label_is_kept(&run);
         run.is("/api", "chat").flag("label_body_mismatch", false);
         run.near("/ttft_ms", 100.0).near("/gaps/token/p50_ms", 30.0);
@@ -71,7 +71,7 @@ fn a55_json_lines_under_the_label_of_an_event_stream_are_found_out() {
 fn a55_lines_of_no_known_api_are_events_too() {
     let case = Case::of("A55-foreign");
     for path in ["/v1/chat/completions", "/conversation"] {
-        let run = case.run(Ask::to(path));
+        let [run] = played(|| [case.run(Ask::to(path))]);
         label_is_kept(&run);
         run.flag("label_body_mismatch", true);
         run.is("/counts/events", 13);
@@ -93,7 +93,7 @@ fn one_reply(run: &Run, ms: f64) {
 #[test]
 fn a56_one_json_object_is_no_stream() {
     let case = Case::of("A56");
-    let run = case.run(Ask::chat());
+    let [run] = played(|| [case.run(Ask::chat())]);
     one_reply(&run, 1200.0);
     run.end("not_a_stream").is("/request/stream", true);
     run.is("/response/framing", "length");
@@ -107,7 +107,7 @@ fn a56_one_json_object_is_no_stream() {
         Some(run.answer.body.len().to_string())
     );
 
-    let run = case.run(Ask::chat().with("stream", json!(false)));
+    let [run] = played(|| [case.run(Ask::chat().with("stream", json!(false)))]);
     one_reply(&run, 1200.0);
     run.end("complete").is("/request/stream", false);
 }
@@ -126,7 +126,7 @@ fn a57_a_stream_is_known_by_its_first_bytes() {
     let names = ["A57-json", "A57-html", "A57-none", "A57-list"];
     let case = Case::with(&names, &[]);
     for name in names {
-        let run = case.run(Ask::chat().of(name));
+        let [run] = played(|| [case.run(Ask::chat().of(name))]);
         label_is_kept(&run);
         run.flag("label_body_mismatch", true);
         run.is("/api", "chat");
@@ -141,7 +141,7 @@ fn a57_a_stream_is_known_by_its_first_bytes() {
 #[test]
 fn a57_a_named_event_shows_it_too() {
     let case = Case::of("A57-json");
-    let run = case.run(Ask::to("/v1/messages"));
+    let [run] = played(|| [case.run(Ask::to("/v1/messages"))]);
     label_is_kept(&run);
     run.flag("label_body_mismatch", true).is("/api", "messages");
     run.is("/counts/token_events", 20);
@@ -150,7 +150,7 @@ fn a57_a_named_event_shows_it_too() {
 
 #[test]
 fn a58_sound_has_a_first_byte_and_no_tokens() {
-    let run = Case::of("A58").run(Ask::to("/v1/audio/speech"));
+    let [run] = played(|| [Case::of("A58").run(Ask::to("/v1/audio/speech"))]);
     label_is_kept(&run);
     run.is("/api", "binary").end("complete");
     run.null("/ttft_ms").is("/ttft_null", "not_text");

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::rig::{Ask, Case, Run, at, near, number};
+use super::rig::{Ask, Case, Run, at, near, number, played};
 use crate::support::http::Head;
 use crate::support::{
     CHAT, Client, DONE, End, LAST, Proxy, STREAM, Upstream, chunk, event, finish, flags, ms, now,
@@ -224,7 +224,7 @@ fn upload(body: Vec<u8>, chunked: bool) {
 #[test]
 fn a62_a_slow_upload_is_not_the_models() {
     let case = Case::of("A62");
-    let run = slowly(&case, Pace::Passing);
+    let [run] = played(|| [slowly(&case, Pace::Passing)]);
     let took = millis(run.answer.asked - run.start);
     assert!(took > 1000.0, "the upload was not slow: {took} ms");
     let late = run.answer.late;
@@ -239,7 +239,7 @@ fn a62_a_slow_upload_is_not_the_models() {
 #[test]
 fn a62_what_a_hop_gathered_before_is_not_claimed() {
     let case = Case::of("A62");
-    let run = slowly(&case, Pace::Spooling);
+    let [run] = played(|| [slowly(&case, Pace::Spooling)]);
     let late = run.answer.late + ms(30);
     near(&run.record, "/at/request_end_ms", 0.0, late);
     near(&run.record, "/ttft_after_request_ms", 100.0, late);
@@ -250,7 +250,7 @@ fn a62_what_a_hop_gathered_before_is_not_claimed() {
 #[test]
 fn a62_the_clock_starts_with_the_end_of_the_head() {
     let case = Case::of("A62");
-    let run = slowly(&case, Pace::LateHead);
+    let [run] = played(|| [slowly(&case, Pace::LateHead)]);
     let late = run.answer.late + ms(30);
     near(&run.record, "/at/request_end_ms", 0.0, late);
     near(&run.record, "/ttft_ms", 100.0, late);

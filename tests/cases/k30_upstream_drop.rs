@@ -1,6 +1,6 @@
 //! Upstreams that end in the middle, or do not end.
 
-use super::rig::{Ask, Case, Run, run};
+use super::rig::{Ask, Case, Run, played, run};
 use crate::support::End;
 
 /// The client can see that it was cut.
@@ -16,7 +16,7 @@ fn stays_a_cut(run: &Run) {
 fn a64_a_fin_within_an_event_stays_a_cut() {
     let case = Case::of("A64");
     for path in ["/v1/chat/completions", "/v1/messages", "/v1/responses"] {
-        let run = case.run(Ask::to(path));
+        let [run] = played(|| [case.run(Ask::to(path))]);
         stays_a_cut(&run);
         run.end("truncated").is("/error/kind", "truncated");
         run.is("/counts/token_events", 8);
@@ -31,7 +31,7 @@ fn a64_a_fin_within_an_event_stays_a_cut() {
 
 #[test]
 fn a64_a_cut_line_is_one_too() {
-    let run = Case::of("A64").run(Ask::to("/api/chat"));
+    let [run] = played(|| [Case::of("A64").run(Ask::to("/api/chat"))]);
     stays_a_cut(&run);
     run.end("truncated").is("/counts/token_events", 8);
     run.flag("unterminated_last_event", true);
@@ -73,7 +73,7 @@ fn a65_an_answer_may_be_whole_where_its_body_is_not() {
 fn a65_an_end_that_is_late_is_waited_for() {
     let case = Case::of("A65-open");
     for path in ["/v1/messages", "/v1/chat/completions"] {
-        let run = case.run(Ask::to(path));
+        let [run] = played(|| [case.run(Ask::to(path))]);
         stays_a_cut(&run);
         run.end("complete").flag("http_body_unterminated", true);
         tail(&run, 1620.0);

@@ -2,7 +2,7 @@
 
 use super::support::*;
 use crate::observe::observer::Cause;
-use crate::observe::record::{CutKind, End, RequestRecord, Side, Timing};
+use crate::observe::record::{CutKind, End, Flag, RequestRecord, Side, Timing};
 
 fn cut(record: &RequestRecord) -> Option<(CutKind, f64, Side)> {
     let cut = record.verdict.as_ref()?.cut.as_ref()?;
@@ -41,12 +41,37 @@ fn an_idle_limit_counts_from_the_last_byte_of_any_kind() {
 }
 
 #[test]
+fn an_idle_limit_strikes_wherever_the_bytes_ended() {
+    let role = chat().at(100.0, role()).cut(10_100.0, Cause::UpstreamFin);
+    assert_eq!(cut(&role), Some((CutKind::Idle, 10_000.0, Side::Upstream)));
+    assert!(!role.flags.contains(&Flag::UnterminatedLastEvent));
+
+    // in the middle of an event, and so of an HTTP chunk
+    for cause in [Cause::UpstreamFin, Cause::UpstreamReset] {
+        let part = chat()
+            .every(100.0, 100.0, 20, |_| word())
+            .at(2_100.0, &word()[..16])
+            .cut(302_100.0, cause);
+        assert_eq!(
+            cut(&part),
+            Some((CutKind::Idle, 300_000.0, Side::Upstream)),
+            "{cause:?}"
+        );
+        assert!(part.flags.contains(&Flag::UnterminatedLastEvent));
+        assert_eq!(part.counts.token_events, Some(20));
+    }
+}
+
+#[test]
 fn a_client_s_own_limit_is_its_own() {
     let record = chat().header(5.0).cut(300_005.0, Cause::ClientGone);
     assert_eq!(
         cut(&record),
         Some((CutKind::Idle, 300_000.0, Side::Downstream))
     );
+    let findings = record.verdict.unwrap().findings;
+    let idle = findings.iter().find(|finding| finding.code == "idle_cut");
+    assert!(idle.unwrap().hint.contains("client-side idle limit"));
     let record = chat().silent().cut(300_000.0, Cause::ClientGone);
     assert_eq!(
         cut(&record),
