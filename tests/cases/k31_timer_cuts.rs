@@ -126,7 +126,7 @@ fn is_cut(record: &serde_json::Value, kind: &str) {
         assert_eq!(*cut, told, "{record:#}");
         let verdict = at(record, "/verdict").to_string();
         assert!(
-            verdict.contains(&format!("{kind} limit of 5 s")),
+            verdict.contains(&format!("{kind} limit of 5.00 s")),
             "{record:#}"
         );
     }
