@@ -81,14 +81,15 @@ pub enum Shape {
 /// `asked` tells whether the request asked for a stream: only then is a label doubted that
 /// promises none.
 pub fn shape(media: Media, asked: bool, first: &[u8]) -> Option<Shape> {
-    /// Blank lines that a body may begin with before its label is believed.
+    /// Bytes of blank lines that a body may begin with before its label is believed.
     const PATIENCE: usize = 64;
 
     let is_doubtful = media.is_stream() || asked && matches!(media, Media::Json | Media::Other);
     if !is_doubtful {
         return Some(Shape::Whole);
     }
-    match look(first) {
+    // No further, so that it does not depend on how much came at once.
+    match look(&first[..first.len().min(PATIENCE)]) {
         Look::Short if first.len() < PATIENCE => None,
         Look::Fields => Some(Shape::Sse),
         Look::Object if media == Media::EventStream => Some(Shape::JsonLines),
@@ -165,6 +166,12 @@ mod tests {
         assert_eq!(json("\n\nid:1"), Some(Shape::Sse));
         assert_eq!(json("database"), Some(Shape::Whole));
         assert_eq!(json("{\"id\":1}"), Some(Shape::Whole));
+        let late = "\n".repeat(64) + "data:";
+        assert_eq!(
+            (json(&late[1..]), json(&late)),
+            (Some(Shape::Whole), Some(Shape::Whole))
+        );
+        assert_eq!(json(&late[5..]), Some(Shape::Sse));
         assert_eq!(
             shape(Media::EventStream, true, b"{"),
             Some(Shape::JsonLines)
