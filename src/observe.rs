@@ -10,6 +10,7 @@
 //! - [`observer`]: one request's observation, the only type that the relay talks to
 //! - [`request`]: what the request's body asks for
 //! - [`media`]: what kind of body a response has, by its label and its first bytes
+//! - [`encoding`]: what undoes the encodings of a body
 //! - [`framing`]: bytes to events
 //! - [`dialect`]: what an event carries
 //! - [`content`]: what all events together said
@@ -24,6 +25,7 @@
 pub mod bursts;
 pub mod content;
 pub mod dialect;
+pub mod encoding;
 pub mod framing;
 pub mod media;
 pub mod observer;

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::dialect::{self, Api, InBandError, Payload};
+use super::dialect::{self, Api, InBandError, Payload, shape};
 use super::framing::Frame;
 use super::record::{ServerSays, Tokens};
 
@@ -32,8 +32,9 @@ impl Event {
 /// The sum of all events so far.
 #[derive(Debug)]
 pub struct Content {
-    /// The API, by the path or else by what came.
+    /// The API, by the path until an event shows its shape.
     pub api: Api,
+    recognised: bool,
     /// Comments, pings and events without content.
     pub keepalives: u64,
     /// Events with an empty text and nothing else.
@@ -75,6 +76,7 @@ impl Content {
     pub fn new(api: Api) -> Self {
         Content {
             api,
+            recognised: false,
             keepalives: 0,
             empty_deltas: 0,
             done_markers: 0,
@@ -101,7 +103,10 @@ impl Content {
     pub fn take(&mut self, frame: Frame<'_>) -> Option<Event> {
         self.after_done |= self.done_markers > 0;
         match frame {
-            Frame::Event { name, data } => Some(self.add(dialect::read(self.api, name, data))),
+            Frame::Event { name, data } => {
+                let payload = self.read(name, data);
+                Some(self.add(payload))
+            }
             Frame::Comment | Frame::Empty { .. } => {
                 self.keepalives += 1;
                 None
@@ -117,17 +122,18 @@ impl Content {
     /// is evidence: it counts if it can be read.
     pub fn take_unterminated(&mut self, frame: Frame<'_>) -> Option<Event> {
         self.unterminated = true;
+        self.after_done |= self.done_markers > 0;
         let Frame::Event { name, data } = frame else {
             return None;
         };
-        let payload = dialect::read(self.api, name, data);
+        let payload = self.read(name, data);
         self.broken_end = payload.not_json;
         (!payload.not_json).then(|| self.add(payload))
     }
 
     /// Takes a body that is one JSON value: it has no events, but it names its model and usage.
     pub fn take_whole(&mut self, body: &[u8]) {
-        let payload = dialect::read(self.api, b"", body);
+        let payload = self.read(b"", body);
         if !payload.not_json {
             self.add(payload);
         }
@@ -148,6 +154,15 @@ impl Content {
         self.chars - self.repeats.repeated()
     }
 
+    fn read<'a>(&mut self, name: &[u8], data: &'a [u8]) -> Payload<'a> {
+        if !self.recognised
+            && let Some(api) = shape::of(name, data)
+        {
+            (self.api, self.recognised) = (api, true);
+        }
+        dialect::read(self.api, name, data)
+    }
+
     fn add(&mut self, payload: Payload<'_>) -> Event {
         self.keepalives += u64::from(payload.keepalive);
         self.empty_deltas += u64::from(payload.empty_delta);
@@ -156,12 +171,9 @@ impl Content {
         self.whole_tool_call |= payload.whole_tool_call;
         self.choices |= payload.choices;
         self.finished |= payload.finished;
-        if let (Api::Sse | Api::Ndjson, Some(shape)) = (self.api, payload.shape) {
-            self.api = shape;
-        }
         self.parse_errors += u64::from(payload.not_json && self.api.is_json());
         if let Some(tokens) = payload.usage {
-            self.tokens = tokens;
+            self.tokens = tokens.over(self.tokens);
         }
         if let Some(says) = payload.server_says {
             self.server_says = says;

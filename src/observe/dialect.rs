@@ -1,21 +1,32 @@
 //! Dialects: what one event of an API carries.
 //!
 //! The proxy never keeps or shows a text: an event is turned into what kinds of output it has and
-//! how many characters. A dialect is one file with a reader and one arm in [`read`].
+//! how many characters. A dialect is one file with a reader and one arm in [`read`]; its table says
+//! what counts as output. What its shape is, [`shape::of`] tells.
 //!
-//! Sources: the OpenAI API reference (chat completion chunk, completion, usage), and what servers
-//! really send: `reasoning_content` (DeepSeek, vLLM), `reasoning` (OpenRouter, Groq, newer vLLM),
+//! Sources: the API references of OpenAI, Anthropic, Ollama and Google, and what servers really
+//! send: `reasoning_content` (DeepSeek, vLLM), `reasoning` (OpenRouter, Groq, newer vLLM),
 //! `thinking`, Azure's content filter fields, llama.cpp's `timings` and `prompt_progress`.
 
 mod chat;
 mod completions;
+mod error;
+mod gemini;
 mod lenient;
+mod messages;
+mod ollama;
 mod openai;
+mod parse;
+mod responses;
+pub mod shape;
 mod text;
+mod usage;
 
 use serde::{Deserialize, Serialize};
 
 use super::record::{ServerSays, Tokens};
+pub use error::InBandError;
+use lenient::Lenient;
 pub use text::Text;
 
 /// Which API a body speaks.
@@ -54,25 +65,70 @@ impl Api {
     /// The API that a request's path (without query) asks for.
     pub fn of_path(path: &str) -> Option<Api> {
         let path = path.trim_end_matches('/');
-        if path.ends_with("/chat/completions") {
+        let ends = |with: &str| path.ends_with(with);
+        if ends("/chat/completions") {
             Some(Api::Chat)
-        } else if path.ends_with("/completions") {
+        } else if ends("/completions") {
             Some(Api::Completions)
+        } else if ends("/responses") {
+            Some(Api::Responses)
+        } else if ends("/messages") && !path.contains("/threads/") {
+            Some(Api::Messages)
+        } else if ends("/api/chat") {
+            Some(Api::OllamaChat)
+        } else if ends("/api/generate") {
+            Some(Api::OllamaGenerate)
+        } else if ends(":streamGenerateContent") || ends(":generateContent") {
+            Some(Api::Gemini)
         } else {
             None
         }
     }
 
-    /// Whether its streams end with a marker of their own, so that a stream without one is not
-    /// known to be whole.
+    /// Whether a request on `path` whose body does not say gets a stream: Ollama's do, and at
+    /// Google's the path says it.
+    pub fn streams_by_default(self, path: &str) -> bool {
+        match self {
+            Api::OllamaChat | Api::OllamaGenerate => true,
+            Api::Gemini => path
+                .trim_end_matches('/')
+                .ends_with(":streamGenerateContent"),
+            _ => false,
+        }
+    }
+
+    /// Whether its streams end with a marker of their own.
     pub fn has_end_marker(self) -> bool {
-        matches!(self, Api::Chat | Api::Completions)
+        self.has_protocol_end() && self != Api::Gemini
+    }
+
+    /// Whether its streams say when they are over, by a marker or by a finish reason, so that a
+    /// stream that does not is not known to be whole.
+    pub fn has_protocol_end(self) -> bool {
+        match self {
+            Api::Chat | Api::Completions | Api::Responses | Api::Messages => true,
+            Api::OllamaChat | Api::OllamaGenerate | Api::Gemini => true,
+            Api::Sse | Api::Ndjson | Api::Json | Api::Binary | Api::Websocket | Api::Other => false,
+        }
     }
 
     /// Whether its events are JSON, so that anything else in them is an error.
     pub fn is_json(self) -> bool {
         self != Api::Sse
     }
+}
+
+/// What a piece of output is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// Thoughts.
+    Reasoning,
+    /// What the user is to get, as text.
+    Answer,
+    /// The same as sound or picture, whose length says nothing of a text.
+    Data,
+    /// Names and arguments of tool calls.
+    Tool,
 }
 
 /// Generated output of one kind in one event.
@@ -93,13 +149,6 @@ impl Output {
         self.present = true;
         self.chars += text.chars();
     }
-}
-
-/// An error object inside a stream.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct InBandError {
-    /// The server's type or code of it, when it looks like one.
-    pub kind: Option<String>,
 }
 
 /// What one event carries.
@@ -139,14 +188,52 @@ pub struct Payload<'a> {
     pub id: Option<Text<'a>>,
     /// Fields of Azure's content filter.
     pub azure_filter: bool,
-    /// The API whose shape it has.
-    pub shape: Option<Api>,
 }
 
-impl Payload<'_> {
+impl<'a> Payload<'a> {
+    /// Of data that should be JSON and is not.
+    fn not_json() -> Self {
+        Payload {
+            not_json: true,
+            ..Payload::default()
+        }
+    }
+
     /// Whether it carries generated output on any channel.
     pub fn is_token(&self) -> bool {
         self.reasoning.present || self.answer.present || self.tool.present
+    }
+
+    /// Adds `text` on a channel; an empty one, or none, adds nothing.
+    fn add(&mut self, channel: Channel, text: Option<&Text<'_>>) {
+        match channel {
+            Channel::Reasoning => self.reasoning.add(text),
+            Channel::Answer => self.answer.add(text),
+            Channel::Tool => self.tool.add(text),
+            Channel::Data => self.answer.present |= text.is_some_and(|data| !data.is_empty()),
+        }
+    }
+
+    /// Adds the output of a part of it.
+    fn add_output(&mut self, part: &Payload<'_>) {
+        for (all, more) in [
+            (&mut self.reasoning, part.reasoning),
+            (&mut self.answer, part.answer),
+            (&mut self.tool, part.tool),
+        ] {
+            all.present |= more.present;
+            all.chars += more.chars;
+        }
+        self.whole_tool_call |= part.whole_tool_call;
+    }
+
+    /// Adds a choice, by its index, and whether it is finished.
+    fn add_choice(&mut self, index: Option<u64>, finish_reason: Lenient<Text<'a>>) {
+        let bit = 1u64 << index.unwrap_or(0).min(63);
+        self.choices |= bit;
+        if finish_reason.non_empty().is_some() {
+            self.finished |= bit;
+        }
     }
 }
 
@@ -159,11 +246,19 @@ pub fn read<'a>(api: Api, name: &[u8], data: &'a [u8]) -> Payload<'a> {
             ..Payload::default()
         };
     }
+    if data == b"[DONE]" {
+        return Payload {
+            done: true,
+            ..Payload::default()
+        };
+    }
     let mut payload = match api {
+        Api::Responses => responses::read(name, data),
+        Api::Messages => messages::read(name, data),
+        Api::OllamaChat | Api::OllamaGenerate => ollama::read(data),
+        Api::Gemini => gemini::read(data),
         // What is unknown is read as OpenAI's, whose shape most others imitate.
-        Api::Chat | Api::Completions | Api::Sse | Api::Ndjson | Api::Json => openai::read(data),
-        // A dialect of its own gets its arm here.
-        _ => Payload::default(),
+        _ => openai::read(data),
     };
     if name == b"error" && payload.error.is_none() {
         payload.error = Some(InBandError::default());
@@ -171,12 +266,13 @@ pub fn read<'a>(api: Api, name: &[u8], data: &'a [u8]) -> Payload<'a> {
     payload
 }
 
-/// Keeps a server's type or code only if it looks like one: no free text gets into a record.
-fn as_code(text: &str) -> Option<String> {
-    const LONGEST: usize = 64;
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/');
-    let is_code = (1..=LONGEST).contains(&text.len()) && text.bytes().all(plain);
-    is_code.then(|| text.to_owned())
+/// The type of an event: what its payload says, or else what its `event` field says. Servers leave
+/// out the one or the other.
+fn kind_or_name<'a>(kind: &'a Lenient<Text<'_>>, name: &'a [u8]) -> &'a [u8] {
+    match kind.bytes() {
+        [] => name,
+        kind => kind,
+    }
 }
 
 #[cfg(test)]

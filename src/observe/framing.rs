@@ -2,14 +2,17 @@
 //!
 //! - [`SseDecoder`]: event streams (WHATWG HTML, section 9.2.6, "Interpreting an event stream")
 //! - [`NdJsonDecoder`]: one JSON value per line
+//! - [`JsonArrayDecoder`]: one JSON array, item by item
 //!
-//! Both keep bytes as bytes: UTF-8 is not validated, so a character cut by a read is nothing
-//! special. Both hold at most the limit given to them and a small constant; an event beyond it is
+//! All keep bytes as bytes: UTF-8 is not validated, so a character cut by a read is nothing
+//! special. They hold at most the limit given to them and a small constant; an event beyond it is
 //! skipped, counted and followed by the next one.
 
+mod json_array;
 mod ndjson;
 mod sse;
 
+pub use json_array::JsonArrayDecoder;
 pub use ndjson::NdJsonDecoder;
 pub use sse::SseDecoder;
 
@@ -19,11 +22,11 @@ pub const DEFAULT_EVENT_LIMIT: usize = 1024 * 1024;
 /// What a decoder found.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
-    /// An SSE dispatch, or one NDJSON line.
+    /// An SSE dispatch, one NDJSON line, or one item of a JSON array.
     Event {
         /// The event's type, as its `event` field gives it, cut at 256 bytes; empty without one.
         name: &'a [u8],
-        /// Its `data` lines joined by LF; or the line.
+        /// Its `data` lines joined by LF; or the line, or the item.
         data: &'a [u8],
     },
     /// One SSE comment line.
@@ -40,13 +43,15 @@ pub enum Frame<'a> {
     },
 }
 
-/// Either decoder.
+/// A decoder of any kind.
 #[derive(Debug)]
 pub enum Decoder {
     /// For event streams.
     Sse(SseDecoder),
     /// For JSON lines.
     NdJson(NdJsonDecoder),
+    /// For a JSON array.
+    JsonArray(JsonArrayDecoder),
 }
 
 impl Decoder {
@@ -55,6 +60,7 @@ impl Decoder {
         match self {
             Decoder::Sse(decoder) => decoder.push(bytes, sink),
             Decoder::NdJson(decoder) => decoder.push(bytes, sink),
+            Decoder::JsonArray(decoder) => decoder.push(bytes, sink),
         }
     }
 
@@ -64,6 +70,16 @@ impl Decoder {
         match self {
             Decoder::Sse(decoder) => decoder.finish(sink),
             Decoder::NdJson(decoder) => decoder.finish(sink),
+            Decoder::JsonArray(decoder) => decoder.finish(sink),
+        }
+    }
+
+    /// Whether an event has begun and not ended; a comment is none.
+    pub fn is_inside(&self) -> bool {
+        match self {
+            Decoder::Sse(decoder) => decoder.is_inside(),
+            Decoder::NdJson(decoder) => decoder.is_inside(),
+            Decoder::JsonArray(decoder) => decoder.is_inside(),
         }
     }
 }

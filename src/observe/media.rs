@@ -72,6 +72,8 @@ pub enum Shape {
     Sse,
     /// Line by line.
     JsonLines,
+    /// Item by item.
+    JsonArray,
     /// Not as events.
     Whole,
 }
@@ -79,37 +81,57 @@ pub enum Shape {
 /// How to read a body labelled `media` that begins with `first`; `None` until enough came.
 ///
 /// `asked` tells whether the request asked for a stream: only then is a label doubted that
-/// promises none.
-pub fn shape(media: Media, asked: bool, first: &[u8]) -> Option<Shape> {
+/// promises none. `arrays` tells whether such a stream may be an array.
+pub fn shape(media: Media, asked: bool, arrays: bool, first: &[u8]) -> Option<Shape> {
     /// Bytes of blank lines that a body may begin with before its label is believed.
     const PATIENCE: usize = 64;
+    /// The longest line that is waited for to see whether it is JSON of its own.
+    const LONGEST_LINE: usize = 64 * 1024;
 
     let is_doubtful = media.is_stream() || asked && matches!(media, Media::Json | Media::Other);
     if !is_doubtful {
         return Some(Shape::Whole);
     }
-    // No further, so that it does not depend on how much came at once.
-    match look(&first[..first.len().min(PATIENCE)]) {
-        Look::Short if first.len() < PATIENCE => None,
+    // Looks no further than it waits, so that it does not matter how much came at once.
+    let up_to = |length: usize| &first[..first.len().min(length)];
+    if let Look::Short = look(up_to(PATIENCE)) {
+        return (first.len() >= PATIENCE).then(|| media.shape());
+    }
+    match look(up_to(LONGEST_LINE)) {
         Look::Fields => Some(Shape::Sse),
-        Look::Object if media == Media::EventStream => Some(Shape::JsonLines),
+        Look::Array if asked && arrays => Some(Shape::JsonArray),
+        // JSON lines, or one object that is spread over several lines for people to read.
+        Look::Object(line) if media == Media::EventStream => match line {
+            Some(line) => Some(of_first_line(line)),
+            None if first.len() < LONGEST_LINE => None,
+            None => Some(Shape::JsonLines),
+        },
         _ => Some(media.shape()),
     }
 }
 
+fn of_first_line(line: &[u8]) -> Shape {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
+        Err(error) if error.is_eof() => Shape::Whole,
+        _ => Shape::JsonLines,
+    }
+}
+
 /// What first bytes look like.
-enum Look {
+enum Look<'a> {
     /// Too few to tell.
     Short,
     /// A field or a comment of an event stream.
     Fields,
-    /// A JSON object.
-    Object,
+    /// A JSON object; its first line, if that has ended.
+    Object(Option<&'a [u8]>),
+    /// A JSON array.
+    Array,
     /// Something else.
     Else,
 }
 
-fn look(first: &[u8]) -> Look {
+fn look(first: &[u8]) -> Look<'_> {
     const BOM: &[u8] = b"\xEF\xBB\xBF";
     const FIELDS: [&[u8]; 4] = [b"data", b"event", b"id", b"retry"];
 
@@ -120,7 +142,8 @@ fn look(first: &[u8]) -> Look {
     match text.first() {
         None => Look::Short,
         Some(b':') => Look::Fields,
-        Some(b'{') => Look::Object,
+        Some(b'{') => Look::Object(memchr::memchr(b'\n', text).map(|end| &text[..end])),
+        Some(b'[') => Look::Array,
         Some(_) => FIELDS
             .iter()
             .find_map(|field| match text.strip_prefix(*field) {
@@ -157,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_lying_label_is_found_out_as_soon_as_it_can_be() {
-        let json = |first: &str| shape(Media::Json, true, first.as_bytes());
+        let json = |first: &str| shape(Media::Json, true, false, first.as_bytes());
         assert_eq!(json("dat"), None);
         assert_eq!(json("data"), None);
         assert_eq!(json("data:"), Some(Shape::Sse));
@@ -172,20 +195,30 @@ mod tests {
             (Some(Shape::Whole), Some(Shape::Whole))
         );
         assert_eq!(json(&late[5..]), Some(Shape::Sse));
-        assert_eq!(
-            shape(Media::EventStream, true, b"{"),
-            Some(Shape::JsonLines)
-        );
-        assert_eq!(shape(Media::EventStream, false, b"\xEF\xBB"), None);
-        assert_eq!(
-            shape(Media::EventStream, false, b"<html>"),
-            Some(Shape::Sse)
-        );
+        let stream = |first: &[u8]| shape(Media::EventStream, false, false, first);
+        assert_eq!(stream(b"{\"a\":"), None);
+        assert_eq!(stream(b"{\"a\":1}\n"), Some(Shape::JsonLines));
+        assert_eq!(stream(b"{not JSON}\n"), Some(Shape::JsonLines));
+        assert_eq!(stream(b"{\n \"error\":1\n}"), Some(Shape::Whole));
+        assert_eq!(stream(&[b'{'; 70_000]), Some(Shape::JsonLines));
+        assert_eq!(stream(b"\xEF\xBB"), None);
+        assert_eq!(stream(b"<html>"), Some(Shape::Sse));
+    }
+
+    #[test]
+    fn an_array_is_a_stream_where_one_was_asked_for_and_may_be_an_array() {
+        let json = |asked, arrays| shape(Media::Json, asked, arrays, b"\n[");
+        assert_eq!(json(true, true), Some(Shape::JsonArray));
+        assert_eq!(json(true, false), Some(Shape::Whole));
+        assert_eq!(json(false, true), Some(Shape::Whole));
     }
 
     #[test]
     fn without_a_wish_for_a_stream_or_with_a_binary_label_nothing_is_guessed() {
-        assert_eq!(shape(Media::Json, false, b""), Some(Shape::Whole));
-        assert_eq!(shape(Media::Binary, true, b"data: "), Some(Shape::Whole));
+        assert_eq!(shape(Media::Json, false, false, b""), Some(Shape::Whole));
+        assert_eq!(
+            shape(Media::Binary, true, false, b"data: "),
+            Some(Shape::Whole)
+        );
     }
 }

@@ -13,7 +13,8 @@ use xxhash_rust::xxh3::Xxh3;
 use super::dialect::Api;
 use super::outcome::{Outcome, Reading};
 use super::record::{
-    Flag, Origin, Rates, Request, RequestRecord, Response, SCHEMA, Timing, Upstream, Verdict,
+    Coalescing, Flag, Origin, Rates, Request, RequestRecord, Response, SCHEMA, Timing, Upstream,
+    Verdict,
 };
 use super::request::{RequestFacts, RequestScan};
 use super::stats::{Us, in_ms};
@@ -100,13 +101,9 @@ impl Observer {
             self.timeline.on_header(us(at));
             self.upstream.http = known(head.http);
         }
-        let asked = self.scan.facts().stream == Some(true);
-        self.body = Body::new(
-            Api::of_path(&self.head.path),
-            &head,
-            asked,
-            self.options.event_limit,
-        );
+        let asked = self.asks_for_stream(&self.scan.facts());
+        let of_path = Api::of_path(&self.head.path);
+        self.body = Body::new(of_path, &head, asked, self.options.event_limit);
         self.response = Some(head);
     }
 
@@ -130,8 +127,10 @@ impl Observer {
         if let Some(hash) = &mut self.hash {
             hash.update(bytes);
         }
+        let (by_kernel, inside) = (stamp == Stamp::Kernel, self.body.is_inside());
+        let length = bytes.len() as u64;
         self.timeline
-            .on_piece(us(arrived), stamp == Stamp::Kernel, new_chunk, bytes);
+            .on_piece(us(arrived), by_kernel, new_chunk, inside, length);
         self.body.read(bytes, &mut self.timeline);
     }
 
@@ -167,8 +166,8 @@ impl Observer {
             self.body.finish(&mut self.timeline);
         }
         self.timeline.finish(us(at));
-        let facts = self.scan.finish();
-        let partial = self.body.is_partial(&self.timeline);
+        let facts = self.scan.facts();
+        let asked = self.asks_for_stream(&facts);
         let summary = Summary::of(self.timeline);
         let content = self.body.content();
         let outcome = Outcome {
@@ -176,12 +175,12 @@ impl Observer {
             response: self.response.as_ref(),
             media: self.body.media(),
             reading: self.body.reading(),
-            asked: facts.stream == Some(true),
+            asked,
             content,
             n_events: summary.n_events,
             n_tokens: summary.n_tokens,
-            partial,
-            stopped: self.stopped,
+            partial: self.body.is_partial(),
+            stopped: self.stopped || self.body.has_halted(),
         };
         let end = outcome.end();
         let mut flags: Vec<Flag> = outcome.flags(end).collect();
@@ -212,9 +211,7 @@ impl Observer {
 
         let ms = |point: Option<Us>| point.map(in_ms);
         let hash = self.hash.as_ref().filter(|_| summary.at.header.is_some());
-        let mut server_says = content.server_says;
-        let processing = self.response.as_ref().and_then(|head| head.processing_ms);
-        server_says.processing_ms = server_says.processing_ms.or(processing);
+        let by_head = self.response.as_ref().map(|head| head.server_says);
         RequestRecord {
             schema: SCHEMA,
             at: summary.marks(),
@@ -228,7 +225,7 @@ impl Observer {
             tokens: content.tokens,
             rates,
             stamps: summary.stamps,
-            server_says,
+            server_says: content.server_says.over(by_head.unwrap_or_default()),
             api: self.response.is_some().then_some(content.api),
             end,
             flags,
@@ -249,10 +246,22 @@ impl Observer {
             load: self.head.load,
             stalls: summary.stalls,
             silence: summary.silence,
-            coalescing: summary.coalescing,
+            coalescing: match self.body.reading() {
+                Reading::Events => summary.coalescing,
+                _ => Coalescing::default(),
+            },
             hold: summary.hold,
             timeline: summary.rows,
         }
+    }
+}
+
+impl Observer {
+    /// Whether the request asks for a stream, by its body or else by what its API does then.
+    fn asks_for_stream(&self, facts: &RequestFacts) -> bool {
+        let path = &self.head.path;
+        let by_default = || Api::of_path(path).is_some_and(|api| api.streams_by_default(path));
+        facts.stream.unwrap_or_else(by_default)
     }
 }
 
@@ -260,7 +269,7 @@ fn request(head: &RequestHead, facts: RequestFacts, bytes: u64) -> Request {
     Request {
         method: known(&head.method),
         path: known(&head.path),
-        model: facts.model,
+        model: facts.model.or_else(|| model_of_path(&head.path)),
         stream: facts.stream,
         has_tools: facts.has_tools,
         bytes,
@@ -270,6 +279,13 @@ fn request(head: &RequestHead, facts: RequestFacts, bytes: u64) -> Request {
         http: known(head.http),
         client_addr: head.client_addr.clone(),
     }
+}
+
+/// Google's paths name the model: `…/models/NAME:streamGenerateContent`.
+fn model_of_path(path: &str) -> Option<String> {
+    let (path, method) = path.rsplit_once(':')?;
+    let (_, model) = path.rsplit_once("/models/")?;
+    method.ends_with("enerateContent").then(|| model.to_owned())
 }
 
 fn response(head: Option<&ResponseHead>) -> Response {

@@ -15,7 +15,7 @@ pub enum Reading {
     Events,
     /// One piece, or nothing at all.
     Whole,
-    /// Compressed, and so not read.
+    /// Encoded in a way that is not known here, and so not read.
     Encoded,
     /// Bytes of another protocol.
     Upgraded,
@@ -151,6 +151,7 @@ impl Outcome<'_> {
                 complete
                     && self.reading == Reading::Events
                     && content.api.has_end_marker()
+                    && !self.stopped
                     && !done,
                 Flag::NoDoneMarker,
             ),
@@ -167,7 +168,7 @@ impl Outcome<'_> {
             (complete && cut, Flag::HttpBodyUnterminated),
             (content.too_large > 0, Flag::EventTooLarge),
             (self.stopped, Flag::ObserverStopped),
-            (self.reading == Reading::Encoded, Flag::Encoded),
+            (self.is_encoded(), Flag::Encoded),
             (content.choices() > 1, Flag::MultiChoice),
             (content.azure_filter, Flag::AzureFilter),
             (
@@ -192,9 +193,12 @@ impl Outcome<'_> {
         let clean = self.cause == Cause::Whole;
         let content = self.content;
         match self.reading {
+            // What was not read to its end is as whole as its transport.
+            Reading::Events if self.stopped => clean,
             Reading::Events => {
-                clean && content.is_finished()
-                    || clean && !content.api.has_end_marker() && self.n_events > 0 && !self.partial
+                let said = content.is_finished()
+                    || !content.api.has_protocol_end() && self.n_events > 0 && !self.partial;
+                clean && said
             }
             Reading::Encoded if self.media.is_stream() => clean,
             _ => clean && !(self.asked && self.is_whole_reply() && self.is_success()),
@@ -214,6 +218,10 @@ impl Outcome<'_> {
     fn failed(&self) -> bool {
         let is_error = |head: &ResponseHead| head.origin == Origin::Upstream && head.status >= 400;
         self.response.is_some_and(is_error)
+    }
+
+    fn is_encoded(&self) -> bool {
+        self.response.is_some_and(ResponseHead::is_encoded)
     }
 
     fn is_success(&self) -> bool {

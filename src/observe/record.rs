@@ -192,42 +192,42 @@ pub struct Silence {
     pub before_end_ms: Option<f64>,
 }
 
-/// What was counted.
+/// What was counted. All but chunks and bytes are `null` where the body was not read as events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Socket reads that brought body bytes.
     pub chunks: u64,
-    /// SSE dispatches or NDJSON lines.
-    pub events: u64,
+    /// SSE dispatches, NDJSON lines, or items of a JSON array.
+    pub events: Option<u64>,
     /// Events that carried generated output.
-    pub token_events: u64,
+    pub token_events: Option<u64>,
     /// Comments, pings, and events whose data is empty or only a comment.
-    pub keepalives: u64,
+    pub keepalives: Option<u64>,
     /// Events with an empty text and nothing else.
-    pub empty_deltas: u64,
+    pub empty_deltas: Option<u64>,
     /// Protocol end markers.
-    pub done_markers: u64,
+    pub done_markers: Option<u64>,
     /// Events that should have been JSON and were not.
-    pub parse_errors: u64,
+    pub parse_errors: Option<u64>,
     /// Body bytes, de-framed.
     pub bytes: u64,
     /// Unicode scalars of output on all channels.
-    pub chars: u64,
+    pub chars: Option<u64>,
 }
 
-/// How events shared reads.
+/// How events shared reads; `null` where the body was not read as events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Coalescing {
     /// Most events that one chunk completed.
-    pub events_per_chunk_max: u64,
+    pub events_per_chunk_max: Option<u64>,
     /// Chunks that completed more than one event.
-    pub chunks_with_many_events: u64,
+    pub chunks_with_many_events: Option<u64>,
     /// Events whose bytes came in more than one chunk.
-    pub events_split_over_chunks: u64,
+    pub events_split_over_chunks: Option<u64>,
     /// Events of each of the first 16 bursts.
-    pub burst_events: Vec<u64>,
+    pub burst_events: Option<Vec<u64>>,
     /// Bytes of each of the first 16 bursts.
-    pub burst_bytes: Vec<u64>,
+    pub burst_bytes: Option<Vec<u64>>,
     /// Median time from the start of a burst to the start of the next.
     pub burst_period_ms: Option<f64>,
 }
@@ -243,6 +243,18 @@ pub struct Tokens {
     pub reasoning: Option<u64>,
     /// Tokens of the prompt that came from a cache.
     pub cached: Option<u64>,
+}
+
+impl Tokens {
+    /// These on top of `earlier` ones: some servers count the prompt first and the answer last.
+    pub fn over(self, earlier: Tokens) -> Tokens {
+        Tokens {
+            prompt: self.prompt.or(earlier.prompt),
+            completion: self.completion.or(earlier.completion),
+            reasoning: self.reasoning.or(earlier.reasoning),
+            cached: self.cached.or(earlier.cached),
+        }
+    }
 }
 
 /// Speeds; `null` when the stream came as one burst, where a speed means nothing.
@@ -296,6 +308,8 @@ pub struct Load {
 pub struct ServerSays {
     /// Wait in its queue.
     pub queue_ms: Option<f64>,
+    /// Loading the model.
+    pub load_ms: Option<f64>,
     /// Reading the prompt.
     pub prompt_ms: Option<f64>,
     /// Generating.
@@ -304,6 +318,20 @@ pub struct ServerSays {
     pub per_token_ms: Option<f64>,
     /// All of it.
     pub processing_ms: Option<f64>,
+}
+
+impl ServerSays {
+    /// These on top of `others`.
+    pub fn over(self, others: ServerSays) -> ServerSays {
+        ServerSays {
+            queue_ms: self.queue_ms.or(others.queue_ms),
+            load_ms: self.load_ms.or(others.load_ms),
+            prompt_ms: self.prompt_ms.or(others.prompt_ms),
+            generation_ms: self.generation_ms.or(others.generation_ms),
+            per_token_ms: self.per_token_ms.or(others.per_token_ms),
+            processing_ms: self.processing_ms.or(others.processing_ms),
+        }
+    }
 }
 
 /// One chunk: `[arrived_us, flushed_us, bytes, events, token_events]`, times from `t0`.

@@ -84,19 +84,11 @@ impl Summary {
             stalls: stalls.collect(),
             silence: silence(&timeline.silence),
             coalescing: Coalescing {
-                events_per_chunk_max: timeline.most_events,
-                chunks_with_many_events: timeline.crowded_chunks,
-                events_split_over_chunks: timeline.split_events,
-                burst_events: bursts
-                    .iter()
-                    .take(BURSTS_SHOWN)
-                    .map(|burst| burst.events)
-                    .collect(),
-                burst_bytes: bursts
-                    .iter()
-                    .take(BURSTS_SHOWN)
-                    .map(|burst| burst.bytes)
-                    .collect(),
+                events_per_chunk_max: Some(timeline.most_events),
+                chunks_with_many_events: Some(timeline.crowded_chunks),
+                events_split_over_chunks: Some(timeline.split_events),
+                burst_events: shown(&bursts, |burst| burst.events),
+                burst_bytes: shown(&bursts, |burst| burst.bytes),
                 burst_period_ms: bursts::period(&bursts).map(in_ms),
             },
             hold: hold(timeline.hold),
@@ -212,6 +204,10 @@ impl Distances {
             exact: gaps.is_exact(),
         }
     }
+}
+
+fn shown(bursts: &[Burst], size: fn(&Burst) -> u64) -> Option<Vec<u64>> {
+    Some(bursts.iter().take(BURSTS_SHOWN).map(size).collect())
 }
 
 fn silence(silence: &timeline::Silence) -> Silence {

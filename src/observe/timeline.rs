@@ -5,7 +5,6 @@
 //! events. A chunk is one socket read whatever number of HTTP chunks it held; an event counts when
 //! the byte arrived that dispatches it.
 
-mod border;
 mod hold;
 mod log;
 mod silence;
@@ -14,7 +13,6 @@ mod stalls;
 use super::content::Event;
 use super::record::{Row, Stamps};
 use super::stats::{Series, Us};
-use border::Border;
 pub use hold::Hold;
 pub use log::{EventLog, Logged};
 pub use silence::Silence;
@@ -91,10 +89,7 @@ pub struct Timeline {
     pub crowded_chunks: u64,
     /// Events that came in more than one chunk.
     pub split_events: u64,
-    /// Whether an event is a line, not a block of lines.
-    pub by_line: bool,
     chunk: Chunk,
-    border: Border,
     stamps: [bool; 2],
     now: Us,
 }
@@ -146,19 +141,19 @@ impl Timeline {
         self.at.end.get_or_insert(at.max(self.now));
     }
 
-    /// A piece of the body came; `new` if with a socket read of its own.
-    pub fn on_piece(&mut self, at: Us, by_kernel: bool, new: bool, bytes: &[u8]) {
+    /// A piece of `length` bytes of the body came: `new` if with a socket read of its own, `inside`
+    /// if an event had begun before it and not ended.
+    pub fn on_piece(&mut self, at: Us, by_kernel: bool, new: bool, inside: bool, length: u64) {
         let at = self.arrive(at);
         self.at.first_byte.get_or_insert(at);
         self.stamps[usize::from(by_kernel)] = true;
-        let length = bytes.len() as u64;
         self.bytes += length;
         if new || self.n_chunks == 0 {
             self.n_chunks += 1;
             self.chunks.push(at);
             self.hold.on_chunk(self.n_chunks, at);
             self.chunk = Chunk {
-                continues: self.border.is_inside(self.by_line),
+                continues: inside,
                 ..Chunk::default()
             };
             self.add_row(at);
@@ -167,7 +162,6 @@ impl Timeline {
             row.2 += length;
         }
         self.log.on_bytes(length, self.chunk.events > 0);
-        self.border.take(bytes);
     }
 
     /// The latest piece dispatched an event.
@@ -250,11 +244,6 @@ impl Timeline {
         }
     }
 
-    /// Whether the body so far ends within an event.
-    pub fn is_partial(&self) -> bool {
-        self.border.is_partial()
-    }
-
     fn arrive(&mut self, at: Us) -> Us {
         self.now = self.now.max(at);
         self.silence.on_byte(self.now);
@@ -294,10 +283,10 @@ mod tests {
     #[test]
     fn a_chunk_is_a_read_and_an_event_counts_where_it_ends() {
         let mut timeline = Timeline::new(true);
-        timeline.on_piece(10, false, true, b"da");
-        timeline.on_piece(15, true, true, b"ta: x\n\n");
+        timeline.on_piece(10, false, true, false, 2);
+        timeline.on_piece(15, true, true, true, 7);
         timeline.on_event(TOKEN);
-        timeline.on_piece(15, true, false, b"data: y\n\n");
+        timeline.on_piece(15, true, false, false, 9);
         timeline.on_event(TOKEN);
         timeline.on_flushed(2, 40);
         timeline.finish(50);
@@ -328,7 +317,7 @@ mod tests {
     fn time_never_steps_back() {
         let mut timeline = Timeline::new(false);
         timeline.on_header(100);
-        timeline.on_piece(90, true, true, b"x");
+        timeline.on_piece(90, true, true, false, 1);
         timeline.finish(50);
         assert_eq!(
             (timeline.at.first_byte, timeline.at.end),
@@ -341,7 +330,7 @@ mod tests {
         let mut timeline = Timeline::new(false);
         timeline.on_request_end(0);
         timeline.on_sent(10);
-        timeline.on_piece(100, true, true, b"x");
+        timeline.on_piece(100, true, true, false, 1);
         timeline.on_end(120);
         timeline.on_flushed(1, 5_000);
         timeline.finish(5_000);
@@ -369,7 +358,7 @@ mod tests {
     fn rows_past_the_limit_are_counted_as_cut() {
         let mut timeline = Timeline::new(true);
         for at in 0..ROW_LIMIT as u64 + 1 {
-            timeline.on_piece(at, true, true, b"x");
+            timeline.on_piece(at, true, true, false, 1);
         }
         let rows = timeline.rows.as_ref().unwrap();
         assert_eq!(

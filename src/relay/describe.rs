@@ -15,7 +15,7 @@ use super::Shared;
 use super::clock;
 use super::upstream::Facts;
 use crate::observe::observer::{RequestHead, ResponseHead};
-use crate::observe::record::{self, Framing, Origin};
+use crate::observe::record::{self, Framing, Origin, ServerSays};
 
 /// Longest text taken from a header or a path, in bytes.
 const TEXT_LIMIT: usize = 512;
@@ -90,9 +90,7 @@ pub fn response(head: &ResponseHeader, request: &Method) -> ResponseHead {
         request_id: text(&head.headers, "x-request-id"),
         server: text(&head.headers, SERVER),
         trailers: head.headers.contains_key(TRAILER),
-        processing_ms: text(&head.headers, "openai-processing-ms")
-            .and_then(|ms| ms.parse().ok())
-            .filter(|ms: &f64| ms.is_finite() && *ms >= 0.0),
+        server_says: server_says(&head.headers),
     }
 }
 
@@ -154,6 +152,22 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
         .trim()
         .parse()
         .ok()
+}
+
+/// What servers say of their own times in fields: OpenAI's `openai-processing-ms`, and those of
+/// text-generation-inference ("x-queue-time" and others; router/src/server.rs), all in ms.
+fn server_says(headers: &HeaderMap) -> ServerSays {
+    let ms = |name: &str| {
+        let ms: f64 = headers.get(name)?.to_str().ok()?.trim().parse().ok()?;
+        (ms.is_finite() && ms >= 0.0).then_some(ms)
+    };
+    ServerSays {
+        queue_ms: ms("x-queue-time"),
+        generation_ms: ms("x-inference-time"),
+        per_token_ms: ms("x-time-per-token"),
+        processing_ms: ms("openai-processing-ms").or_else(|| ms("x-total-time")),
+        ..ServerSays::default()
+    }
 }
 
 fn version(version: Version) -> &'static str {
@@ -246,6 +260,18 @@ mod tests {
             None
         );
         assert_eq!(id("00-4bf9-00f067aa0ba902b7-01"), None);
+    }
+
+    #[test]
+    fn times_of_the_server_s_own_are_numbers_or_none() {
+        let says =
+            |name: &'static str, value: &str| server_says(&request(&[(name, value)]).headers);
+        assert_eq!(says("openai-processing-ms", "57").processing_ms, Some(57.0));
+        assert_eq!(says("x-total-time", " 812.5").processing_ms, Some(812.5));
+        assert_eq!(says("x-queue-time", "3").queue_ms, Some(3.0));
+        for none in ["-1", "inf", "NaN", "soon", ""] {
+            assert_eq!(says("x-inference-time", none).generation_ms, None, "{none}");
+        }
     }
 
     #[test]

@@ -109,7 +109,8 @@ pub fn line(record: &RequestRecord, zone: &TimeZone) -> String {
             gaps.max_at_ms,
         ]
         .map(duration),
-        [record.counts.events, record.counts.chunks].map(|n| n.to_string()),
+        [record.counts.events, Some(record.counts.chunks)]
+            .map(|n| n.map_or(NONE.to_owned(), |n| n.to_string())),
     );
     let colour = |colour: AnsiColor| colour.on_default();
     let end_style = match record.end {

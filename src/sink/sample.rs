@@ -48,8 +48,8 @@ pub(crate) fn sample() -> RequestRecord {
         tail_ms: None,
         counts: Counts {
             chunks: 63,
-            events: 64,
-            token_events: 61,
+            events: Some(64),
+            token_events: Some(61),
             ..Counts::default()
         },
         coalescing: Coalescing::default(),

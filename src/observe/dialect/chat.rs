@@ -1,8 +1,8 @@
 //! Chat completions: `choices[].delta`.
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess};
+use serde::de::{IgnoredAny, MapAccess};
 
-use super::lenient::{Leaf, Lenient, object};
+use super::lenient::{Add, Leaf, Lenient, Sum, object};
 use super::text::Text;
 use super::{Output, Payload};
 
@@ -16,11 +16,11 @@ pub struct Delta<'a> {
     thinking: Lenient<Text<'a>>,
     refusal: Lenient<Text<'a>>,
     audio: Lenient<Audio<'a>>,
-    tool_calls: Lenient<Tools>,
+    tool_calls: Lenient<Sum<Tools>>,
     function_call: Lenient<Function<'a>>,
 }
 
-object!(Delta {
+object!(Delta<'a> {
     b"role" => role,
     b"content" => content,
     b"reasoning_content" => reasoning_content,
@@ -38,14 +38,15 @@ struct Audio<'a> {
     transcript: Lenient<Text<'a>>,
 }
 
-object!(Audio { b"data" => data, b"transcript" => transcript });
+object!(Audio<'a> { b"data" => data, b"transcript" => transcript });
 
+/// One call.
 #[derive(Default)]
-struct ToolCall<'a> {
+pub struct ToolCall<'a> {
     function: Lenient<Function<'a>>,
 }
 
-object!(ToolCall { b"function" => function });
+object!(ToolCall<'a> { b"function" => function });
 
 #[derive(Default)]
 struct Function<'a> {
@@ -53,7 +54,7 @@ struct Function<'a> {
     arguments: Lenient<Arguments>,
 }
 
-object!(Function { b"name" => name, b"arguments" => arguments });
+object!(Function<'a> { b"name" => name, b"arguments" => arguments });
 
 /// A string of JSON, or the object itself as some servers send it. Its characters are then not
 /// known.
@@ -75,15 +76,15 @@ impl<'a> Leaf<'a> for Arguments {
     }
 }
 
-/// All tool calls of one delta. Added up as they are read: a list of empty ones costs no memory.
+/// All tool calls of one delta.
 #[derive(Default)]
-struct Tools {
+pub struct Tools {
     output: Output,
     whole_call: bool,
 }
 
 impl Tools {
-    fn add(&mut self, function: &Function<'_>) {
+    fn add_function(&mut self, function: &Function<'_>) {
         let mut name = Output::default();
         name.add(function.name.0.as_ref());
         let arguments = function.arguments.0.as_ref();
@@ -92,17 +93,22 @@ impl Tools {
         self.output.chars += name.chars + arguments.chars;
         self.whole_call |= name.present && arguments.present;
     }
+
+    /// Adds them to what an event carries.
+    pub fn add_to(&self, payload: &mut Payload<'_>) {
+        payload.tool.present |= self.output.present;
+        payload.tool.chars += self.output.chars;
+        payload.whole_tool_call |= self.whole_call;
+    }
 }
 
-impl<'a> Leaf<'a> for Tools {
-    fn of_list<A: SeqAccess<'a>>(mut list: A) -> Result<Option<Self>, A::Error> {
-        let mut tools = Tools::default();
-        while let Some(Lenient(call)) = list.next_element::<Lenient<ToolCall<'a>>>()? {
-            if let Some(function) = call.and_then(|call| call.function.0) {
-                tools.add(&function);
-            }
+impl<'a> Add<'a> for Tools {
+    type Item = ToolCall<'a>;
+
+    fn add(&mut self, call: ToolCall<'a>) {
+        if let Some(function) = call.function.0 {
+            self.add_function(&function);
         }
-        Ok(Some(tools))
     }
 }
 
@@ -118,13 +124,11 @@ impl<'a> Delta<'a> {
             payload.answer.add(audio.transcript.0.as_ref());
             payload.answer.present |= audio.data.non_empty().is_some();
         }
-        let mut tools = self.tool_calls.0.unwrap_or_default();
+        let Sum(mut tools) = self.tool_calls.0.unwrap_or_default();
         if let Some(function) = &self.function_call.0 {
-            tools.add(function);
+            tools.add_function(function);
         }
-        payload.tool.present |= tools.output.present;
-        payload.tool.chars += tools.output.chars;
-        payload.whole_tool_call |= tools.whole_call;
+        tools.add_to(payload);
         payload.answer.add(self.content.0.as_ref());
         if let Some(text) = self.content.non_empty() {
             payload.text = Some(text);

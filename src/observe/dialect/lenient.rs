@@ -103,17 +103,73 @@ impl<'de, T: Leaf<'de>> Visitor<'de> for Reader<T> {
     }
 }
 
+/// A number.
+impl<'de> Leaf<'de> for f64 {
+    fn of_number(number: f64) -> Option<Self> {
+        Some(number)
+    }
+}
+
+/// A count; some servers write it as a string.
+impl<'de> Leaf<'de> for u64 {
+    fn of_text(text: Text<'de>) -> Option<Self> {
+        std::str::from_utf8(text.as_bytes()).ok()?.parse().ok()
+    }
+
+    fn of_number(number: f64) -> Option<Self> {
+        (number >= 0.0).then_some(number as u64)
+    }
+}
+
+impl<'de> Leaf<'de> for bool {
+    fn of_bool(is_so: bool) -> Option<Self> {
+        Some(is_so)
+    }
+}
+
+/// A list that is added up as it is read, so that a long one costs no memory.
+#[derive(Debug, Default)]
+pub struct Sum<T>(pub T);
+
+/// What can be added up from the items of a list.
+pub trait Add<'de>: Default {
+    /// One item.
+    type Item: Leaf<'de>;
+
+    /// Adds it.
+    fn add(&mut self, item: Self::Item);
+}
+
+impl<'de, T: Add<'de>> Leaf<'de> for Sum<T> {
+    fn of_list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        let mut sum = T::default();
+        while let Some(Lenient(item)) = list.next_element::<Lenient<T::Item>>()? {
+            if let Some(item) = item {
+                sum.add(item);
+            }
+        }
+        Ok(Some(Sum(sum)))
+    }
+}
+
 /// Makes a struct's fields those of a JSON object; of a key that comes twice the last counts.
 ///
 /// Not the derive of serde: a field that comes twice is an error to it.
 macro_rules! object {
+    ($name:ident<$life:lifetime> { $($key:literal => $field:ident),+ $(,)? }) => {
+        $crate::observe::dialect::lenient::object!(@ $life, $name<$life>, $name { $($key => $field),+ });
+    };
     ($name:ident { $($key:literal => $field:ident),+ $(,)? }) => {
-        impl<'a> $crate::observe::dialect::lenient::Leaf<'a> for $name<'a> {
-            fn of_object<A: serde::de::MapAccess<'a>>(
+        $crate::observe::dialect::lenient::object!(@ 'a, $name, $name { $($key => $field),+ });
+    };
+    (@ $life:lifetime, $type:ty, $name:ident { $($key:literal => $field:ident),+ }) => {
+        impl<$life> $crate::observe::dialect::lenient::Leaf<$life> for $type {
+            fn of_object<A: serde::de::MapAccess<$life>>(
                 mut object: A,
             ) -> Result<Option<Self>, A::Error> {
+                use $crate::observe::dialect::{lenient::Lenient, text::Text};
                 let mut all = $name::default();
-                while let Some(Lenient(Some(key))) = object.next_key::<Lenient<Text<'a>>>()? {
+                while let Some(Lenient(Some(key))) = object.next_key::<Lenient<Text<$life>>>()? {
                     match key.as_bytes() {
                         $($key => all.$field = object.next_value()?,)+
                         _ => drop(object.next_value::<serde::de::IgnoredAny>()?),

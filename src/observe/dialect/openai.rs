@@ -3,15 +3,16 @@
 //! Valid JSON of an unexpected shape is "no token" and never an error: providers send `null` or
 //! nothing where others send a list.
 
-use serde::Deserialize;
-use serde::de::{IgnoredAny, MapAccess, SeqAccess};
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
+use super::Payload;
 use super::chat::Delta;
-use super::lenient::{Leaf, Lenient, object};
-use super::text::{Text, repaired};
-use super::{Api, InBandError, Payload, as_code, completions};
-use crate::observe::record::{ServerSays, Tokens};
+use super::completions;
+use super::error::{Code, InBandError, as_code};
+use super::lenient::{Add, Lenient, Sum, object};
+use super::parse::parse;
+use super::text::Text;
+use super::usage::{Timings, Usage};
 
 #[derive(Default)]
 struct Chunk<'a> {
@@ -19,18 +20,19 @@ struct Chunk<'a> {
     model: Lenient<Text<'a>>,
     object: Lenient<Text<'a>>,
     kind: Lenient<Text<'a>>,
-    choices: Lenient<Choices<'a>>,
+    choices: Lenient<Sum<Choices<'a>>>,
     text: Lenient<Text<'a>>,
     code: Lenient<Code>,
-    error: Lenient<ServerError>,
-    usage: Option<Value>,
-    x_groq: Option<Value>,
-    timings: Option<Value>,
+    error: Lenient<InBandError>,
+    usage: Lenient<Usage>,
+    x_groq: Lenient<Groq>,
+    time_info: Lenient<Usage>,
+    timings: Lenient<Timings>,
     prompt_progress: Option<IgnoredAny>,
     prompt_filter_results: Option<IgnoredAny>,
 }
 
-object!(Chunk {
+object!(Chunk<'a> {
     b"id" => id,
     b"model" => model,
     b"object" => object,
@@ -41,33 +43,22 @@ object!(Chunk {
     b"error" => error,
     b"usage" => usage,
     b"x_groq" => x_groq,
+    b"time_info" => time_info,
     b"timings" => timings,
     b"prompt_progress" => prompt_progress,
     b"prompt_filter_results" => prompt_filter_results,
 });
 
-/// All choices of one event. Added up as they are read: a list of empty ones costs no memory.
 #[derive(Default)]
-struct Choices<'a> {
-    payload: Payload<'a>,
-    empty: bool,
+struct Groq {
+    usage: Lenient<Usage>,
 }
 
-impl<'a> Leaf<'a> for Choices<'a> {
-    fn of_list<A: SeqAccess<'a>>(mut list: A) -> Result<Option<Self>, A::Error> {
-        let mut all = Choices::default();
-        while let Some(Lenient(choice)) = list.next_element::<Lenient<Choice<'a>>>()? {
-            if let Some(choice) = choice {
-                all.empty |= choice.add_to(&mut all.payload);
-            }
-        }
-        Ok(Some(all))
-    }
-}
+object!(Groq { b"usage" => usage });
 
 #[derive(Default)]
 struct Choice<'a> {
-    index: Lenient<Index>,
+    index: Lenient<u64>,
     delta: Lenient<Delta<'a>>,
     text: Lenient<Text<'a>>,
     finish_reason: Lenient<Text<'a>>,
@@ -75,7 +66,7 @@ struct Choice<'a> {
     content_filter_offsets: Option<IgnoredAny>,
 }
 
-object!(Choice {
+object!(Choice<'a> {
     b"index" => index,
     b"delta" => delta,
     b"text" => text,
@@ -84,116 +75,49 @@ object!(Choice {
     b"content_filter_offsets" => content_filter_offsets,
 });
 
-/// A choice's number; a negative one is taken as 0.
-struct Index(u64);
-
-impl<'a> Leaf<'a> for Index {
-    fn of_text(text: Text<'a>) -> Option<Self> {
-        let text = std::str::from_utf8(text.as_bytes()).ok()?;
-        text.parse().ok().map(Index)
-    }
-
-    fn of_number(number: f64) -> Option<Self> {
-        Some(Index(number as u64))
-    }
-}
-
-/// An error's type or code, if it looks like one.
-struct Code(Option<String>);
-
-impl<'a> Leaf<'a> for Code {
-    fn of_text(text: Text<'a>) -> Option<Self> {
-        let text = std::str::from_utf8(text.as_bytes()).ok()?;
-        Some(Code(as_code(text)))
-    }
-
-    fn of_number(number: f64) -> Option<Self> {
-        Some(Code(as_code(&number.to_string())))
-    }
-}
-
-/// What stands under `error`, unless it says that there is none: anything that is neither null,
-/// false, 0 nor empty is an error. Only its code is kept.
+/// All choices of one event.
 #[derive(Default)]
-struct ServerError {
-    kind: Option<String>,
+struct Choices<'a> {
+    payload: Payload<'a>,
+    empty: bool,
 }
 
-impl<'a> Leaf<'a> for ServerError {
-    fn of_text(text: Text<'a>) -> Option<Self> {
-        (!text.is_empty()).then(ServerError::default)
-    }
+impl<'a> Add<'a> for Choices<'a> {
+    type Item = Choice<'a>;
 
-    fn of_number(number: f64) -> Option<Self> {
-        let kind = Code::of_number(number)?.0;
-        (number != 0.0).then_some(ServerError { kind })
-    }
-
-    fn of_bool(is_error: bool) -> Option<Self> {
-        is_error.then(ServerError::default)
-    }
-
-    /// The first that has a code stands for all.
-    fn of_list<A: SeqAccess<'a>>(mut list: A) -> Result<Option<Self>, A::Error> {
-        let mut all: Option<ServerError> = None;
-        while let Some(Lenient(error)) = list.next_element::<Lenient<ServerError>>()? {
-            let all = all.get_or_insert_default();
-            all.kind = all.kind.take().or(error.and_then(|error| error.kind));
+    fn add(&mut self, choice: Choice<'a>) {
+        let payload = &mut self.payload;
+        payload.add_choice(choice.index.0, choice.finish_reason);
+        payload.azure_filter |=
+            choice.content_filter_results.is_some() || choice.content_filter_offsets.is_some();
+        self.empty |= completions::add_to(choice.text.0, payload);
+        if let Some(delta) = choice.delta.0 {
+            self.empty |= delta.add_to(payload);
         }
-        Ok(all)
-    }
-
-    fn of_object<A: MapAccess<'a>>(mut object: A) -> Result<Option<Self>, A::Error> {
-        let (mut kind, mut code, mut empty) = (None, None, true);
-        while let Some(Lenient(Some(key))) = object.next_key::<Lenient<Text<'a>>>()? {
-            empty = false;
-            match key.as_bytes() {
-                b"type" => kind = object.next_value::<Lenient<Code>>()?.0,
-                b"code" => code = object.next_value::<Lenient<Code>>()?.0,
-                _ => drop(object.next_value::<IgnoredAny>()?),
-            }
-        }
-        let kind = [kind, code].into_iter().flatten().find_map(|code| code.0);
-        Ok((!empty).then_some(ServerError { kind }))
     }
 }
 
-/// Reads the data of one event, without blanks around it.
+/// Reads the data of one event.
 pub fn read(data: &[u8]) -> Payload<'_> {
-    if data == b"[DONE]" {
-        return Payload {
-            done: true,
-            ..Payload::default()
-        };
+    match parse::<Chunk<'_>>(data) {
+        Some(chunk) => chunk.into_payload(),
+        None => Payload::not_json(),
     }
-    let chunk = serde_json::from_slice::<Lenient<Chunk<'_>>>(data);
-    match chunk.or_else(|_| read_repaired(data)) {
-        Ok(chunk) => chunk.0.unwrap_or_default().into_payload(),
-        Err(_) => {
-            let not_json = serde_json::from_slice::<IgnoredAny>(data).is_err();
-            Payload {
-                not_json,
-                ..Payload::default()
-            }
-        }
-    }
-}
-
-/// From a reader, because what is read may not borrow from the repaired text.
-fn read_repaired<'a>(data: &[u8]) -> serde_json::Result<Lenient<Chunk<'a>>> {
-    let text = repaired(data);
-    let mut json = serde_json::Deserializer::from_reader(text.as_bytes());
-    let chunk = Lenient::deserialize(&mut json)?;
-    json.end()?;
-    Ok(chunk)
 }
 
 impl<'a> Chunk<'a> {
     fn into_payload(self) -> Payload<'a> {
         let error = self.error();
-        let usage = self.usage().and_then(tokens);
-        let server_says = self.server_says();
-        let Choices { payload, mut empty } = self.choices.0.unwrap_or_default();
+        let groq = self
+            .x_groq
+            .0
+            .as_ref()
+            .and_then(|groq| groq.usage.0.as_ref());
+        let said = [self.usage.0.as_ref(), groq, self.time_info.0.as_ref()];
+        let usage = said.into_iter().flatten().find_map(Usage::tokens);
+        let times = || said.into_iter().flatten().find_map(Usage::times);
+        let server_says = self.timings.0.as_ref().map(Timings::times).or_else(times);
+        let Sum(Choices { payload, mut empty }) = self.choices.0.unwrap_or_default();
         let mut payload = Payload {
             keepalive: self.kind.is("ping"),
             error,
@@ -223,81 +147,7 @@ impl<'a> Chunk<'a> {
             }
             None => return None,
         };
-        let code = || self.code.0.as_ref()?.0.clone();
-        Some(InBandError {
-            kind: kind.or_else(code),
-        })
+        let kind = kind.or_else(|| self.code.code());
+        Some(InBandError { kind })
     }
-
-    fn usage(&self) -> Option<&Value> {
-        let own = self.usage.as_ref().filter(|usage| usage.is_object());
-        own.or_else(|| self.x_groq.as_ref()?.get("usage"))
-    }
-
-    fn server_says(&self) -> Option<ServerSays> {
-        if let Some(timings) = &self.timings {
-            let ms = |key| timings.get(key).and_then(Value::as_f64).filter(is_time);
-            return Some(ServerSays {
-                prompt_ms: ms("prompt_ms"),
-                generation_ms: ms("predicted_ms"),
-                per_token_ms: ms("predicted_per_token_ms"),
-                ..ServerSays::default()
-            });
-        }
-        let usage = self.usage()?;
-        let ms = |key| {
-            usage
-                .get(key)
-                .and_then(Value::as_f64)
-                .map(|s| (s * 1e6).round() / 1e3)
-                .filter(is_time)
-        };
-        usage.get("completion_time").is_some().then(|| ServerSays {
-            queue_ms: ms("queue_time"),
-            prompt_ms: ms("prompt_time"),
-            generation_ms: ms("completion_time"),
-            per_token_ms: None,
-            processing_ms: ms("total_time"),
-        })
-    }
-}
-
-impl<'a> Choice<'a> {
-    /// Adds what it carries. True when it has an empty text and nothing else.
-    fn add_to(self, payload: &mut Payload<'a>) -> bool {
-        let bit = 1u64 << self.index.0.map_or(0, |index| index.0.min(63));
-        payload.choices |= bit;
-        if self.finish_reason.non_empty().is_some() {
-            payload.finished |= bit;
-        }
-        payload.azure_filter |=
-            self.content_filter_results.is_some() || self.content_filter_offsets.is_some();
-        if self.text.0.is_some() {
-            payload.shape = Some(Api::Completions);
-        }
-        let empty = completions::add_to(self.text.0, payload);
-        let Some(delta) = self.delta.0 else {
-            return empty;
-        };
-        payload.shape = Some(Api::Chat);
-        delta.add_to(payload)
-    }
-}
-
-/// Servers that subtract one clock from another send negative times.
-fn is_time(ms: &f64) -> bool {
-    ms.is_finite() && *ms >= 0.0
-}
-
-fn tokens(usage: &Value) -> Option<Tokens> {
-    let at = |pointer| usage.pointer(pointer).and_then(Value::as_u64);
-    let tokens = Tokens {
-        prompt: at("/prompt_tokens"),
-        completion: at("/completion_tokens"),
-        reasoning: at("/completion_tokens_details/reasoning_tokens")
-            .or_else(|| at("/reasoning_tokens")),
-        cached: at("/prompt_tokens_details/cached_tokens")
-            .or_else(|| at("/prompt_cache_hit_tokens")),
-    };
-    (tokens.prompt.is_some() || tokens.completion.is_some()).then_some(tokens)
 }

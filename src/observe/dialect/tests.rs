@@ -90,6 +90,8 @@ fn a_field_of_an_unexpected_type_costs_nothing_beside_it() {
         r#"{"content":"a","function_call":"f"}"#,
         r#"{"content":"","content":"a"}"#,
         r#"{"content":[null,7,{"text":"a"}]}"#,
+        r#"{"content":["a"]}"#,
+        r#"{"content":{"type":"text","text":"a"}}"#,
     ] {
         assert!(is_token(&chat(delta)), "{delta}");
     }
@@ -136,9 +138,9 @@ fn broken_strings_cost_nothing_beside_them() {
 fn a_bare_text_names_no_api_and_a_typed_one_is_no_token() {
     let bare = read(Api::Sse, b"", br#"{"text":"Al"}"#);
     assert!(bare.is_token() && bare.text.is_some());
-    assert_eq!(bare.shape, None);
-    let completion = read(Api::Sse, b"", br#"{"choices":[{"text":"Al"}]}"#);
-    assert_eq!(completion.shape, Some(Api::Completions));
+    assert_eq!(shape::of(b"", br#"{"text":"Al"}"#), None);
+    let completion = br#"{"choices":[{"text":"Al"}]}"#;
+    assert_eq!(shape::of(b"", completion), Some(Api::Completions));
     let typed = br#"{"type":"response.output_text.done","text":"Alpha"}"#;
     assert!(!read(Api::Sse, b"", typed).is_token());
 }
@@ -287,5 +289,17 @@ fn paths_name_their_api_below_any_prefix() {
         Some(Api::Chat)
     );
     assert_eq!(Api::of_path("/v1/completions"), Some(Api::Completions));
+    for (path, api) in [
+        ("/v1/responses", Api::Responses),
+        ("/anthropic/v1/messages", Api::Messages),
+        ("/api/chat", Api::OllamaChat),
+        ("/api/chat/completions", Api::Chat),
+        ("/ollama/api/generate/", Api::OllamaGenerate),
+        ("/v1beta/models/m:streamGenerateContent", Api::Gemini),
+        ("/v1beta/models/m:generateContent", Api::Gemini),
+    ] {
+        assert_eq!(Api::of_path(path), Some(api), "{path}");
+    }
+    assert_eq!(Api::of_path("/v1/threads/t/messages"), None);
     assert_eq!(Api::of_path("/v1/models"), None);
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::de::SeqAccess;
+use serde::de::{MapAccess, SeqAccess};
 
 use super::lenient::{Leaf, Lenient, object};
 
@@ -46,16 +46,20 @@ impl<'a> Leaf<'a> for Text<'a> {
         Some(text)
     }
 
-    /// Content in parts: `[{"type":"text","text":"…"}]`.
+    /// Content in parts: `[{"type":"text","text":"…"}]`, or `["…"]`.
     fn of_list<A: SeqAccess<'a>>(mut parts: A) -> Result<Option<Self>, A::Error> {
         let mut all = Vec::new();
-        while let Some(Lenient(part)) = parts.next_element::<Lenient<Part<'a>>>()? {
-            let part = part.unwrap_or_default();
-            for text in [part.text.0, part.thinking.0].into_iter().flatten() {
-                all.extend_from_slice(text.as_bytes());
-            }
+        while let Some(Lenient(part)) = parts.next_element::<Lenient<Text<'a>>>()? {
+            all.extend_from_slice(part.unwrap_or_default().as_bytes());
         }
         Ok(Some(Text(Cow::Owned(all))))
+    }
+
+    /// Content as one part.
+    fn of_object<A: MapAccess<'a>>(part: A) -> Result<Option<Self>, A::Error> {
+        let part = Part::of_object(part)?.unwrap_or_default();
+        let texts = [part.text.bytes(), part.thinking.bytes()];
+        Ok(Some(Text(Cow::Owned(texts.concat()))))
     }
 }
 
@@ -65,12 +69,17 @@ struct Part<'a> {
     thinking: Lenient<Text<'a>>,
 }
 
-object!(Part { b"text" => text, b"thinking" => thinking });
+object!(Part<'a> { b"text" => text, b"thinking" => thinking });
 
 impl<'a> Lenient<Text<'a>> {
     /// The string, unless it is empty or none.
     pub fn non_empty(self) -> Option<Text<'a>> {
         self.0.filter(|text| !text.is_empty())
+    }
+
+    /// The string's bytes; empty if there is none.
+    pub fn bytes(&self) -> &[u8] {
+        self.0.as_ref().map_or(&[], |text| text.as_bytes())
     }
 
     /// Whether it is exactly `other`.

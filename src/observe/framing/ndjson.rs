@@ -29,6 +29,11 @@ impl NdJsonDecoder {
         }
     }
 
+    /// Whether a line has begun and not ended.
+    pub fn is_inside(&self) -> bool {
+        self.len > 0
+    }
+
     /// Decodes the next bytes.
     pub fn push(&mut self, mut bytes: &[u8], mut sink: impl FnMut(Frame<'_>)) {
         while let Some(end) = memchr(b'\n', bytes) {

@@ -63,6 +63,12 @@ impl SseDecoder {
         }
     }
 
+    /// Whether an event has begun and not ended.
+    pub fn is_inside(&self) -> bool {
+        let block = &self.block;
+        block.has_fields || block.line > 0 && !block.comment || self.bom.is_some_and(|n| n > 0)
+    }
+
     /// Decodes the next bytes.
     pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(Frame<'_>)) {
         let bytes = self.skip_bom(bytes);

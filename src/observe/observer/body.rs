@@ -1,10 +1,12 @@
-//! How one response's body is read: decided by its label, and by its first bytes where the label
-//! may lie; then bytes go to the decoder, its frames to the content, and its events to the clock.
+//! How one response's body is read: its encodings are undone, its shape is told by its label and by
+//! its first bytes where the label may lie; then bytes go to the decoder, its frames to the content,
+//! and its events to the clock.
 
 use super::ResponseHead;
 use crate::observe::content::Content;
 use crate::observe::dialect::Api;
-use crate::observe::framing::{Decoder, NdJsonDecoder, SseDecoder};
+use crate::observe::encoding::Decoding;
+use crate::observe::framing::{Decoder, JsonArrayDecoder, NdJsonDecoder, SseDecoder};
 use crate::observe::media::{self, Media, Shape};
 use crate::observe::outcome::{self, Reading};
 use crate::observe::record::Counts;
@@ -19,8 +21,14 @@ pub struct Body {
     media: Media,
     asked: bool,
     event_limit: usize,
+    /// What undoes its encodings, if it has any.
+    decoding: Option<Decoding>,
+    /// They could not be undone to the end.
+    halted: bool,
     state: State,
     content: Content,
+    /// It ended within an event.
+    partial: bool,
     label_lies: bool,
 }
 
@@ -30,7 +38,7 @@ enum State {
     Events(Decoder),
     /// A reply in one piece; what of it is kept.
     Whole(Option<Vec<u8>>),
-    /// Compressed. A decompressor would stand here and feed what it has to the states above.
+    /// Encoded in a way that is not known here.
     Encoded,
     Upgraded,
 }
@@ -42,8 +50,11 @@ impl Body {
             media: Media::Other,
             asked: false,
             event_limit: 0,
+            decoding: None,
+            halted: false,
             state: State::Whole(None),
             content: Content::new(of_path.unwrap_or(Api::Other)),
+            partial: false,
             label_lies: false,
         }
     }
@@ -51,23 +62,22 @@ impl Body {
     /// The body of the response that begins with `head`.
     pub fn new(of_path: Option<Api>, head: &ResponseHead, asked: bool, event_limit: usize) -> Self {
         let media = Media::of(head.content_type.as_deref());
-        let encoding = head.content_encoding.as_deref().unwrap_or_default().trim();
-        let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
-        let state = match is_plain {
-            true => State::Sniffing(Vec::new()),
-            false => State::Encoded,
-        };
         let mut body = Body {
             media,
             asked,
             event_limit,
             content: Content::new(outcome::api(of_path, media, Reading::Whole)),
-            label_lies: false,
-            state,
+            state: State::Sniffing(Vec::new()),
+            ..Body::none(None)
         };
-        if is_plain {
-            body.decide(&[]);
+        if let Some(codings) = head.codings() {
+            body.decoding = Decoding::of(codings);
+            if body.decoding.is_none() {
+                body.state = State::Encoded;
+                return body;
+            }
         }
+        body.decide(&[]);
         body
     }
 
@@ -82,6 +92,19 @@ impl Body {
 
     /// Takes the next piece, which `timeline` already has.
     pub fn read(&mut self, bytes: &[u8], timeline: &mut Timeline) {
+        if self.halted {
+            return;
+        }
+        let Some(mut decoding) = self.decoding.take() else {
+            return self.take(bytes, timeline);
+        };
+        self.halted = decoding
+            .push(bytes, |plain| self.take(plain, timeline))
+            .is_err();
+        self.decoding = Some(decoding);
+    }
+
+    fn take(&mut self, bytes: &[u8], timeline: &mut Timeline) {
         match &mut self.state {
             State::Sniffing(held) => {
                 held.extend_from_slice(bytes);
@@ -89,19 +112,16 @@ impl Body {
                 self.decide(&held);
                 match &mut self.state {
                     State::Sniffing(again) => *again = held,
-                    _ => self.read(&held, timeline),
+                    _ => self.take(&held, timeline),
                 }
             }
             State::Events(decoder) => {
-                timeline.by_line = matches!(decoder, Decoder::NdJson(_));
                 let content = &mut self.content;
-                let done_before = content.done_markers > 0;
                 decoder.push(bytes, |frame| {
                     if let Some(event) = content.take(frame) {
                         timeline.on_event(event);
                     }
                 });
-                content.after_done |= done_before && !bytes.trim_ascii().is_empty();
             }
             State::Whole(kept) => {
                 let fits = |kept: &Vec<u8>| kept.len() + bytes.len() <= WHOLE_LIMIT;
@@ -117,21 +137,25 @@ impl Body {
     /// The end of the body: what it left without an end is looked at.
     pub fn finish(&mut self, timeline: &mut Timeline) {
         match &mut self.state {
+            State::Sniffing(held) => {
+                let held = std::mem::take(held);
+                self.settle(self.media.shape());
+                self.take(&held, timeline);
+                self.finish(timeline);
+            }
+            State::Events(_) if self.halted => {}
             State::Events(decoder) => {
                 let content = &mut self.content;
-                decoder.finish(|frame| {
+                let inside = decoder.is_inside();
+                content.unterminated |= decoder.finish(|frame| {
                     if let Some(event) = content.take_unterminated(frame) {
                         timeline.on_event(event);
                     }
                 });
+                // JSON lines need no end of the last line.
+                let by_line = matches!(decoder, Decoder::NdJson(_));
+                self.partial = if by_line { content.broken_end } else { inside };
             }
-            State::Sniffing(held) if !held.is_empty() => {
-                let held = std::mem::take(held);
-                self.settle(self.media.shape());
-                self.read(&held, timeline);
-                self.finish(timeline);
-            }
-            State::Sniffing(_) => self.settle(self.media.shape()),
             State::Whole(Some(all)) => {
                 let all = std::mem::take(all);
                 self.content.take_whole(&all);
@@ -140,13 +164,23 @@ impl Body {
         }
     }
 
-    /// Whether the body ends within an event. JSON lines need no end of the last line.
-    pub fn is_partial(&self, timeline: &Timeline) -> bool {
+    /// Whether an event has begun and not ended.
+    pub fn is_inside(&self) -> bool {
         match &self.state {
-            State::Events(Decoder::Sse(_)) => timeline.is_partial(),
-            State::Events(Decoder::NdJson(_)) => self.content.broken_end,
-            _ => false,
+            State::Events(decoder) => decoder.is_inside(),
+            State::Sniffing(held) => !held.trim_ascii().is_empty(),
+            State::Whole(_) | State::Encoded | State::Upgraded => false,
         }
+    }
+
+    /// Whether the body ended within an event.
+    pub fn is_partial(&self) -> bool {
+        self.partial
+    }
+
+    /// Whether it was not read to its end.
+    pub fn has_halted(&self) -> bool {
+        self.halted
     }
 
     /// What the events said.
@@ -177,38 +211,52 @@ impl Body {
 
     /// What was counted.
     pub fn counts(&self, summary: &Summary) -> Counts {
+        let content = &self.content;
+        let of_events = |n: u64| (self.reading() == Reading::Events).then_some(n);
         Counts {
             chunks: summary.n_chunks,
-            events: summary.n_events,
-            token_events: summary.n_tokens,
-            keepalives: self.content.keepalives,
-            empty_deltas: self.content.empty_deltas,
-            done_markers: self.content.done_markers,
-            parse_errors: self.content.parse_errors,
+            events: of_events(summary.n_events),
+            token_events: of_events(summary.n_tokens),
+            keepalives: of_events(content.keepalives),
+            empty_deltas: of_events(content.empty_deltas),
+            done_markers: of_events(content.done_markers),
+            parse_errors: of_events(content.parse_errors + u64::from(self.is_broken())),
             bytes: summary.bytes,
-            chars: self.content.chars(),
+            chars: of_events(content.chars()),
         }
+    }
+
+    /// Its encoding is not what it says.
+    fn is_broken(&self) -> bool {
+        self.decoding.as_ref().is_some_and(Decoding::is_broken)
     }
 
     /// Settles how to read the body if its first bytes tell.
     fn decide(&mut self, first: &[u8]) {
-        if let Some(shape) = media::shape(self.media, self.asked, first) {
+        let arrays = self.content.api == Api::Gemini;
+        if let Some(shape) = media::shape(self.media, self.asked, arrays, first) {
             self.settle(shape);
         }
     }
 
     fn settle(&mut self, shape: Shape) {
-        self.label_lies = shape != self.media.shape();
+        // An array of JSON is labelled as the JSON that it is.
+        self.label_lies = shape != self.media.shape() && shape != Shape::JsonArray;
         let limit = self.event_limit;
         self.state = match shape {
             Shape::Sse => State::Events(Decoder::Sse(SseDecoder::new(limit))),
             Shape::JsonLines => State::Events(Decoder::NdJson(NdJsonDecoder::new(limit))),
-            Shape::Whole => State::Whole((self.media == Media::Json).then(Vec::new)),
+            Shape::JsonArray => State::Events(Decoder::JsonArray(JsonArrayDecoder::new(limit))),
+            Shape::Whole => {
+                let is_json = self.media == Media::Json || self.label_lies;
+                State::Whole(is_json.then(Vec::new))
+            }
         };
         if self.label_lies {
             self.content.api = match (shape, self.content.api) {
                 (Shape::Sse, Api::Json | Api::Other) => Api::Sse,
                 (Shape::JsonLines, Api::Sse) => Api::Ndjson,
+                (Shape::Whole, Api::Sse) => Api::Json,
                 (_, api) => api,
             };
         }

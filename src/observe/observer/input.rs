@@ -1,7 +1,7 @@
 //! What the relay has to say: heads, stamps and how it ended.
 
 use crate::observe::framing::DEFAULT_EVENT_LIMIT;
-use crate::observe::record::{ErrorKind, Framing, Load, Origin};
+use crate::observe::record::{ErrorKind, Framing, Load, Origin, ServerSays};
 
 /// What is to be observed.
 #[derive(Debug, Clone, Copy)]
@@ -78,8 +78,23 @@ pub struct ResponseHead {
     pub server: Option<String>,
     /// Trailers are announced.
     pub trailers: bool,
-    /// `openai-processing-ms`, ms.
-    pub processing_ms: Option<f64>,
+    /// Times of the server's own in its fields.
+    pub server_says: ServerSays,
+}
+
+impl ResponseHead {
+    /// The codings of the body, where there are any but `identity`.
+    pub fn codings(&self) -> Option<&str> {
+        let all = self.content_encoding.as_deref()?;
+        let mut each = all.split(',').map(str::trim);
+        let is_plain = |coding: &str| coding.is_empty() || coding.eq_ignore_ascii_case("identity");
+        (!each.all(is_plain)).then_some(all)
+    }
+
+    /// Whether the body is encoded.
+    pub fn is_encoded(&self) -> bool {
+        self.codings().is_some()
+    }
 }
 
 /// Where an arrival time comes from.

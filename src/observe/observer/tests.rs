@@ -3,6 +3,7 @@
 
 mod bodies;
 mod cuts;
+mod dialects;
 mod ends;
 mod golden;
 mod grammar;

@@ -1,5 +1,10 @@
 //! Bodies of every kind, under true and false labels.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
 use super::support::*;
 use crate::observe::observer::Cause;
 use crate::observe::record::{Api, End, Flag, Framing, Timing, TtftNull};
@@ -49,7 +54,7 @@ fn a_wrong_label_on_an_event_stream() {
         .asking(r#"{"model":"m"}"#)
         .typed(Some("text/plain"))
         .end(700.0);
-    assert_eq!((record.counts.events, record.flags.len()), (0, 0));
+    assert_eq!((record.counts.events, record.flags.len()), (None, 0));
 }
 
 #[test]
@@ -62,10 +67,14 @@ fn the_first_bytes_may_come_in_pieces() {
         .at(60.0, joined([finish(), done()]))
         .end(60.0);
     assert_eq!(
-        (record.ttft_ms, record.counts.parse_errors, record.end),
+        (
+            record.ttft_ms,
+            record.counts.parse_errors.unwrap(),
+            record.end
+        ),
         (Some(30.0), 0, End::Complete)
     );
-    assert_eq!(record.coalescing.events_split_over_chunks, 1);
+    assert_eq!(record.coalescing.events_split_over_chunks.unwrap(), 1);
 }
 
 #[test]
@@ -75,7 +84,7 @@ fn json_lines_under_the_label_of_an_event_stream() {
     assert_eq!(record.flags, [Flag::LabelBodyMismatch]);
     assert_eq!(
         (
-            record.counts.events,
+            record.counts.events.unwrap(),
             record.ttft_ms,
             record.gaps.token.p50_ms
         ),
@@ -91,7 +100,10 @@ fn json_lines_of_an_unknown_kind() {
         .typed(Some("application/x-ndjson"))
         .every(300.0, 30.0, 10, line)
         .end(600.0);
-    assert_eq!((record.api, record.counts.events), (Some(Api::Ndjson), 10));
+    assert_eq!(
+        (record.api, record.counts.events.unwrap()),
+        (Some(Api::Ndjson), 10)
+    );
     assert_eq!(
         (record.ttft_null, record.end),
         (Some(TtftNull::NoToken), End::Complete)
@@ -108,7 +120,11 @@ fn an_event_stream_of_an_unknown_kind() {
     };
     let record = script(30.0).end(900.0);
     assert_eq!(
-        (record.api, record.counts.events, record.counts.parse_errors),
+        (
+            record.api,
+            record.counts.events.unwrap(),
+            record.counts.parse_errors.unwrap()
+        ),
         (Some(Api::Sse), 20, 0)
     );
     assert_eq!(
@@ -176,10 +192,74 @@ fn sound_has_a_rhythm_of_bytes() {
     assert_eq!(file.verdict, None);
 }
 
+/// What an encoder makes of these bytes and a flush after them.
+fn flushed(encoder: &mut GzEncoder<Vec<u8>>, bytes: &[u8]) -> Vec<u8> {
+    encoder.write_all(bytes).unwrap();
+    encoder.flush().unwrap();
+    std::mem::take(encoder.get_mut())
+}
+
+fn gzip() -> GzEncoder<Vec<u8>> {
+    GzEncoder::new(Vec::new(), Compression::default())
+}
+
+fn encoded(coding: &str) -> Script {
+    chat().reply(|head| head.content_encoding = Some(coding.into()))
+}
+
 #[test]
-fn a_compressed_stream_is_not_read_and_not_guessed() {
-    let record = chat()
-        .reply(|head| head.content_encoding = Some("gzip".into()))
+fn a_compressed_stream_that_flushes_per_event_measures_like_a_plain_one() {
+    let mut encoder = gzip();
+    let mut script = encoded("gzip");
+    for i in 0..30 {
+        let bytes = flushed(&mut encoder, &word());
+        script = match i {
+            7 => {
+                // cut between `00 00` and `FF FF`: the event is there before its flush is whole
+                let (a, b) = bytes.split_at(bytes.len() - 2);
+                script.at(430.0, a).at(450.0, b)
+            }
+            _ => script.at(100.0 + 50.0 * f64::from(i), bytes),
+        };
+    }
+    let last = flushed(&mut encoder, &joined([finish(), done()]));
+    let end = encoder.finish().unwrap();
+    let record = script.at(1_600.0, last).at(1_600.0, end).end(1_600.0);
+    assert_eq!(
+        (record.ttft_ms, record.gaps.token.p50_ms),
+        (Some(100.0), Some(50.0))
+    );
+    assert_eq!(
+        (record.end, record.flags.as_slice()),
+        (End::Complete, &[Flag::Encoded][..])
+    );
+    assert_eq!(
+        (timing(&record), record.counts.token_events),
+        (Timing::Steady, Some(30))
+    );
+    assert_eq!(record.counts.chunks, 33);
+}
+
+#[test]
+fn a_compressor_that_never_flushes_shows_nothing_until_the_end() {
+    let mut encoder = gzip();
+    encoder.write_all(&joined((0..40).map(|_| word()))).unwrap();
+    encoder.write_all(&done()).unwrap();
+    let body = encoder.finish().unwrap();
+    let record = encoded("gzip")
+        .at(10.0, &body[..10])
+        .at(4_000.0, &body[10..])
+        .end(4_000.0);
+    assert_eq!(
+        (record.at.first_byte_ms, record.ttft_ms),
+        (Some(10.0), Some(4_000.0))
+    );
+    assert_eq!(timing(&record), Timing::WholeBodyBurst);
+}
+
+#[test]
+fn an_unknown_encoding_is_not_read_and_not_guessed() {
+    let record = encoded("aws-chunked")
         .at(10.0, *b"\x1F\x8B\x08\0\0\0\0\0\0\x03")
         .at(4_000.0, vec![7; 900])
         .end(4_000.0);
@@ -193,14 +273,67 @@ fn a_compressed_stream_is_not_read_and_not_guessed() {
     );
     assert_eq!(
         (timing(&record), record.counts.events, record.counts.bytes),
-        (Timing::Unmeasurable, 0, 910)
+        (Timing::Unmeasurable, None, 910)
     );
-    assert!(record.verdict.unwrap().summary.contains("gzip"));
+    assert_eq!(record.coalescing, Default::default());
+    assert!(record.verdict.unwrap().summary.contains("aws-chunked"));
 
     let plain = words()
         .reply(|head| head.content_encoding = Some("identity".into()))
         .end(700.0);
     assert_eq!((plain.ttft_ms, plain.flags.len()), (Some(90.0), 0));
+}
+
+#[test]
+fn a_bomb_or_a_broken_encoding_stops_the_observer_and_keeps_what_was_measured() {
+    let mut encoder = gzip();
+    let first = flushed(&mut encoder, &word());
+    let script = encoded("gzip").at(100.0, first);
+    for (bytes, errors) in [
+        (flushed(&mut encoder, &vec![b'x'; 64 << 20]), 0),
+        (b"\xFF\xFF\xFF\xFF no deflate".to_vec(), 1),
+    ] {
+        let record = script
+            .clone()
+            .at(200.0, bytes)
+            .at(300.0, *b"more")
+            .end(400.0);
+        assert_eq!(record.flags, [Flag::ObserverStopped, Flag::Encoded]);
+        assert_eq!((record.ttft_ms, record.end), (Some(100.0), End::Complete));
+        assert_eq!(
+            (timing(&record), record.counts.parse_errors),
+            (Timing::Unmeasurable, Some(errors))
+        );
+    }
+}
+
+#[test]
+fn one_reply_that_is_compressed_tells_its_model_and_usage() {
+    let mut encoder = gzip();
+    encoder.write_all(br#"{"model":"m-2","choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":7,"completion_tokens":2}}"#).unwrap();
+    let record = encoded("gzip")
+        .typed(Some("application/json"))
+        .asking(r#"{"model":"m"}"#)
+        .at(90.0, encoder.finish().unwrap())
+        .end(90.0);
+    assert_eq!(
+        (record.end, record.tokens.completion),
+        (End::Complete, Some(2))
+    );
+    assert_eq!(record.response.model.as_deref(), Some("m-2"));
+}
+
+#[test]
+fn an_error_spread_over_lines_under_the_label_of_an_event_stream() {
+    let record = chat()
+        .at(90.0, *b"{\n  \"error\": {\n    \"code\": 503\n")
+        .at(91.0, *b"  }\n}\n")
+        .end(91.0);
+    assert_eq!(
+        (record.end, record.flags.as_slice()),
+        (End::InBandError, &[Flag::LabelBodyMismatch][..])
+    );
+    assert_eq!(record.error.unwrap().server_type.as_deref(), Some("503"));
 }
 
 #[test]
@@ -216,12 +349,12 @@ fn an_event_of_200_kb_counts_at_its_last_byte() {
         .at(300.0, done())
         .end(300.0);
     assert_eq!(
-        (record.ttft_ms, record.counts.token_events),
+        (record.ttft_ms, record.counts.token_events.unwrap()),
         (Some(220.0), 6)
     );
     assert_eq!(
         (
-            record.coalescing.events_split_over_chunks,
+            record.coalescing.events_split_over_chunks.unwrap(),
             record.gaps.chunk.p50_ms
         ),
         (1, Some(10.0))
@@ -236,7 +369,10 @@ fn an_event_of_200_kb_counts_at_its_last_byte() {
         (record.ttft_ms, record.flags),
         (Some(240.0), vec![Flag::EventTooLarge])
     );
-    assert_eq!((record.counts.token_events, record.end), (5, End::Complete));
+    assert_eq!(
+        (record.counts.token_events.unwrap(), record.end),
+        (5, End::Complete)
+    );
 }
 
 #[test]

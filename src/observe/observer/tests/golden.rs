@@ -2,7 +2,7 @@
 
 use super::support::*;
 use crate::observe::observer::{Cause, Observer, Options, RequestHead, ResponseHead, Stamp};
-use crate::observe::record::{Framing, Load, RequestRecord, Upstream};
+use crate::observe::record::{Framing, Load, RequestRecord, ServerSays, Upstream};
 
 fn assert_golden(name: &str, record: &RequestRecord) {
     let json = serde_json::to_string(record).unwrap();
@@ -62,7 +62,10 @@ fn a_steady_stream_with_everything() {
             content_type: Some("text/event-stream; charset=utf-8".into()),
             framing: Some(Framing::Chunked),
             server: Some("uvicorn".into()),
-            processing_ms: Some(57.0),
+            server_says: ServerSays {
+                processing_ms: Some(57.0),
+                ..ServerSays::default()
+            },
             ..ResponseHead::default()
         },
     );

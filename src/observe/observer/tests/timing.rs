@@ -122,8 +122,8 @@ fn the_whole_body_at_once_with_a_late_or_an_early_header() {
             (timing(&record), side(&record)),
             (Timing::WholeBodyBurst, Some(Side::Upstream))
         );
-        assert_eq!(record.coalescing.events_per_chunk_max, 52);
-        assert_eq!(record.coalescing.burst_events, [52]);
+        assert_eq!(record.coalescing.events_per_chunk_max.unwrap(), 52);
+        assert_eq!(record.coalescing.burst_events.unwrap(), [52]);
         assert_eq!(
             (
                 record.rates.chunks_per_s_after_first,
@@ -217,14 +217,18 @@ fn a_producer_that_never_yields() {
         .at(2_100.0, batch(31))
         .end(2_100.0);
     assert_eq!(
-        (record.ttft_ms, record.counts.events, record.counts.chunks),
+        (
+            record.ttft_ms,
+            record.counts.events.unwrap(),
+            record.counts.chunks
+        ),
         (Some(300.0), 91, 3)
     );
     assert_eq!(timing(&record), Timing::TransportCoalesced);
-    assert_eq!(record.coalescing.burst_events, [30, 30, 31]);
+    assert_eq!(record.coalescing.burst_events.unwrap(), [30, 30, 31]);
     assert_eq!(
         (
-            record.coalescing.chunks_with_many_events,
+            record.coalescing.chunks_with_many_events.unwrap(),
             record.coalescing.burst_period_ms
         ),
         (3, Some(900.0))

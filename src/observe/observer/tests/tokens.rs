@@ -50,7 +50,7 @@ fn prompt_progress_is_life_and_no_output() {
         (record.silence.longest_ms, record.gaps.token.max_ms),
         (Some(400.0), Some(30.0))
     );
-    assert_eq!(record.counts.empty_deltas, 0);
+    assert_eq!(record.counts.empty_deltas.unwrap(), 0);
 }
 
 #[test]
@@ -72,7 +72,10 @@ fn null_empty_and_absent_all_mean_none() {
     );
     assert_eq!((record.gaps.token.n, record.gaps.event.n), (1, 6));
     assert_eq!(
-        (record.counts.parse_errors, record.counts.empty_deltas),
+        (
+            record.counts.parse_errors.unwrap(),
+            record.counts.empty_deltas.unwrap()
+        ),
         (0, 2)
     );
 }
@@ -108,7 +111,10 @@ fn a_tool_call_counts_from_its_name_on() {
     );
     assert_eq!((record.ttfa_ms, record.at.first_content_ms), (None, None));
     assert_eq!(
-        (record.counts.token_events, record.gaps.token.p50_ms),
+        (
+            record.counts.token_events.unwrap(),
+            record.gaps.token.p50_ms
+        ),
         (42, Some(15.0))
     );
     assert_eq!((timing(&record), record.stalls.len()), (Timing::Steady, 0));
@@ -126,8 +132,8 @@ fn empty_texts_before_an_emoji_are_counted_apart() {
     assert_eq!(
         (
             record.ttft_ms,
-            record.counts.empty_deltas,
-            record.counts.chars
+            record.counts.empty_deltas.unwrap(),
+            record.counts.chars.unwrap()
         ),
         (Some(560.0), 3, 2)
     );
@@ -157,7 +163,13 @@ fn thoughts_and_answers_have_two_figures_under_every_name() {
                 "{name}"
             );
             assert_eq!(record.at.first_reasoning_ms, Some(300.0));
-            assert_eq!((record.counts.token_events, record.counts.chars), (80, 160));
+            assert_eq!(
+                (
+                    record.counts.token_events.unwrap(),
+                    record.counts.chars.unwrap()
+                ),
+                (80, 160)
+            );
             assert_eq!(timing(&record), Timing::Steady);
         }
     }
@@ -201,7 +213,11 @@ fn choices_null_or_missing_are_no_error() {
         .at(160.0, joined([finish(), done()]))
         .end(160.0);
     assert_eq!(
-        (record.ttft_ms, record.counts.parse_errors, record.end),
+        (
+            record.ttft_ms,
+            record.counts.parse_errors.unwrap(),
+            record.end
+        ),
         (Some(100.0), 0, End::Complete)
     );
     assert_eq!(record.response.id.as_deref(), Some("x"));
@@ -227,7 +243,7 @@ fn azure_s_filter_events_are_no_output() {
     );
     assert_eq!(record.response.model.as_deref(), Some("m"));
     assert_eq!(
-        (record.counts.token_events, record.tail_ms),
+        (record.counts.token_events.unwrap(), record.tail_ms),
         (10, Some(831.0))
     );
     assert_eq!(
@@ -249,7 +265,7 @@ fn choices_side_by_side_are_one_stream() {
         .at(911.0, done())
         .end(911.0);
     assert_eq!(
-        (record.ttft_ms, record.counts.token_events),
+        (record.ttft_ms, record.counts.token_events.unwrap()),
         (Some(100.0), 54)
     );
     assert_eq!(
@@ -267,7 +283,10 @@ fn two_choices_in_each_read_are_steady_too() {
         .at(1_100.0, done())
         .end(1_100.0);
     assert_eq!(
-        (record.coalescing.events_per_chunk_max, timing(&record)),
+        (
+            record.coalescing.events_per_chunk_max.unwrap(),
+            timing(&record)
+        ),
         (2, Timing::Steady)
     );
 }
@@ -286,7 +305,7 @@ fn texts_that_repeat_all_so_far() {
         .end(1_600.0);
     assert_eq!((record.api, record.ttft_ms), (Some(Api::Sse), Some(100.0)));
     assert_eq!(
-        (record.counts.chars, timing(&record)),
+        (record.counts.chars.unwrap(), timing(&record)),
         (300, Timing::Steady)
     );
 }
@@ -329,7 +348,7 @@ fn a_stream_without_output_says_so() {
         .every(50.0, 10.0, 5, |_| event("plain words"))
         .end(100.0);
     assert_eq!(
-        (record.ttft_null, record.counts.parse_errors),
+        (record.ttft_null, record.counts.parse_errors.unwrap()),
         (Some(TtftNull::Unparsable), 5)
     );
 }

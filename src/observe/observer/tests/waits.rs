@@ -60,7 +60,7 @@ fn one_event_with_everything_is_the_producer_s() {
         )
         .end(1_320.0);
     assert_eq!(
-        (record.ttft_ms, record.counts.token_events),
+        (record.ttft_ms, record.counts.token_events.unwrap()),
         (Some(1_320.0), 1)
     );
     assert_eq!(timing(&record), Timing::ProducerBatched);
@@ -128,7 +128,11 @@ fn an_end_long_after_the_text() {
         )
         .end(2_000.0);
     assert_eq!(
-        (record.tail_ms, timing(&record), record.counts.keepalives),
+        (
+            record.tail_ms,
+            timing(&record),
+            record.counts.keepalives.unwrap()
+        ),
         (Some(0.0), Timing::Steady, 1)
     );
 }
@@ -149,7 +153,7 @@ fn pings_count_for_silence_and_not_for_gaps() {
         (Some(1_040.0), Some(800.0))
     );
     assert_eq!(
-        (record.silence.longest_ms, record.counts.keepalives),
+        (record.silence.longest_ms, record.counts.keepalives.unwrap()),
         (Some(300.0), 5)
     );
     assert_eq!(
