@@ -5,7 +5,7 @@ mod oracle;
 
 use dripline::observe::framing::{Decoder, NdJsonDecoder, SseDecoder};
 use dripline::observe::request::RequestScan;
-use oracle::{BOM, Frames, facts_oracle, json_lines_oracle, own, sse_oracle};
+use oracle::{BOM, Found, facts_oracle, json_lines_oracle, own, sse_oracle};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -14,19 +14,18 @@ use proptest::sample::select;
 fn check(
     mut decoder: Decoder,
     parts: &[&[u8]],
-    oracle: impl Fn(&[u8]) -> Frames,
+    oracle: impl Fn(&[u8]) -> Found,
 ) -> Result<(), TestCaseError> {
     let (mut frames, mut fed) = (Vec::new(), Vec::new());
     for part in parts {
         decoder.push(part, |frame| frames.push(own(frame)));
         fed.extend_from_slice(part);
-        prop_assert_eq!(&frames, &oracle(&fed).0, "after {} bytes", fed.len());
+        prop_assert_eq!(&frames, &oracle(&fed).frames, "after {} bytes", fed.len());
     }
     let unterminated = decoder.finish(|frame| frames.push(own(frame)));
-    let (mut expected, last) = oracle(&fed);
-    prop_assert_eq!(unterminated, last.is_some());
-    expected.extend(last);
-    prop_assert_eq!(frames, expected, "at the end");
+    let expected = oracle(&fed);
+    prop_assert_eq!(unterminated, expected.cut);
+    prop_assert_eq!(frames, expected.all(), "at the end");
     Ok(())
 }
 

@@ -119,12 +119,11 @@ impl Said {
             error,
             usage,
             azure_filter,
-            shape,
             ..
         } = payload;
         let rest = format!(
             "{reasoning:?} {answer:?} {tool:?} {whole_tool_call} {choices} {finished} {empty_delta} {done} {keepalive} \
-             {not_json} {error:?} {usage:?} {azure_filter} {shape:?}"
+             {not_json} {error:?} {usage:?} {azure_filter}"
         );
         Said(rest, texts)
     }

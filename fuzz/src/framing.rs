@@ -3,7 +3,7 @@
 use crate::cuts::Cuts;
 use crate::memory::live;
 use crate::observe::framing::Decoder;
-use crate::oracle::{Frames, Owned, own};
+use crate::oracle::{Found, Owned, own};
 
 /// Most that a decoder may hold beyond its limit: an event's type, in a vector that grew.
 const BESIDE: usize = 512;
@@ -15,13 +15,12 @@ const ASKED: usize = 32;
 pub fn check(
     input: &[u8],
     decoder: impl Fn(usize) -> Decoder,
-    oracle: impl Fn(&[u8], usize) -> Frames,
+    oracle: impl Fn(&[u8], usize) -> Found,
 ) {
     let Some(cuts) = Cuts::of(input) else { return };
     let (stream, limit) = (cuts.stream, cuts.limit());
-    let (whole, last) = oracle(stream, limit);
-    let unterminated = last.is_some();
-    let expected = (whole.into_iter().chain(last).collect(), unterminated);
+    let expected = oracle(stream, limit);
+    let expected = (expected.clone().all(), expected.cut);
     let decode = |pieces: &mut dyn Iterator<Item = &[u8]>| decode(decoder(limit), pieces);
     assert_eq!(decode(&mut [stream].into_iter()), expected, "whole");
     assert_eq!(decode(&mut stream.chunks(1)), expected, "byte by byte");
@@ -43,14 +42,14 @@ fn decode(mut decoder: Decoder, pieces: &mut dyn Iterator<Item = &[u8]>) -> (Vec
 fn each_frame_comes_with_its_last_byte(
     mut decoder: Decoder,
     cuts: &Cuts<'_>,
-    oracle: impl Fn(&[u8], usize) -> Frames,
+    oracle: impl Fn(&[u8], usize) -> Found,
 ) {
     let (mut frames, mut fed) = (Vec::new(), 0);
     for piece in cuts.pieces().take(ASKED) {
         decoder.push(piece, |frame| frames.push(own(frame)));
         fed += piece.len();
-        let (expected, _) = oracle(&cuts.stream[..fed], cuts.limit());
-        assert_eq!(frames, expected, "after {fed} bytes");
+        let expected = oracle(&cuts.stream[..fed], cuts.limit());
+        assert_eq!(frames, expected.frames, "after {fed} bytes");
     }
 }
 

@@ -37,11 +37,31 @@ pub fn own(frame: Frame<'_>) -> Owned {
     }
 }
 
-/// What a stream holds: the frames it completes, and the one that its end cuts off, if any.
-pub type Frames = (Vec<Owned>, Option<Owned>);
+/// What a stream holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The frames that it completes.
+    pub frames: Vec<Owned>,
+    /// The one that its end cuts off.
+    pub last: Option<Owned>,
+    /// Whether its end is told as a cut.
+    pub cut: bool,
+}
+
+impl Found {
+    fn new(frames: Vec<Owned>, last: Option<Owned>) -> Self {
+        let cut = last.is_some();
+        Found { frames, last, cut }
+    }
+
+    /// All frames in their order.
+    pub fn all(self) -> Vec<Owned> {
+        self.frames.into_iter().chain(self.last).collect()
+    }
+}
 
 /// The standard's algorithm, line after line over the whole stream.
-pub fn sse_oracle(stream: &[u8], limit: usize) -> Frames {
+pub fn sse_oracle(stream: &[u8], limit: usize) -> Found {
     let stream = stream.strip_prefix(BOM).unwrap_or(stream);
     let mut lines: Vec<Vec<u8>> = vec![Vec::new()];
     let mut at = 0;
@@ -73,7 +93,7 @@ pub fn sse_oracle(stream: &[u8], limit: usize) -> Frames {
         block.push(rest);
     }
     let last = dispatch(&block, limit).filter(|frame| !matches!(frame, Owned::Empty(_)));
-    (frames, last)
+    Found::new(frames, last)
 }
 
 fn dispatch(block: &[Vec<u8>], limit: usize) -> Option<Owned> {
@@ -103,7 +123,7 @@ fn dispatch(block: &[Vec<u8>], limit: usize) -> Option<Owned> {
 }
 
 /// Every line by itself.
-pub fn json_lines_oracle(stream: &[u8], limit: usize) -> Frames {
+pub fn json_lines_oracle(stream: &[u8], limit: usize) -> Found {
     let frame = |(number, line): (usize, &[u8])| {
         if line.len() > limit {
             return Some(Owned::TooLarge(line.len() as u64));
@@ -118,7 +138,64 @@ pub fn json_lines_oracle(stream: &[u8], limit: usize) -> Frames {
     let lines = stream.split(|byte| *byte == b'\n').enumerate();
     let mut frames: Vec<Option<Owned>> = lines.map(frame).collect();
     let last = frames.pop().flatten();
-    (frames.into_iter().flatten().collect(), last)
+    Found::new(frames.into_iter().flatten().collect(), last)
+}
+
+/// One item after the other, each up to its bracket, or else to the comma or bracket after it.
+pub fn json_array_oracle(stream: &[u8], limit: usize) -> Found {
+    let Some(start) = stream.iter().position(|byte| *byte == b'[') else {
+        return Found::new(Vec::new(), None);
+    };
+    let mut rest = &stream[start + 1..];
+    let mut found = Found::new(Vec::new(), None);
+    loop {
+        let beside = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
+        rest = &rest[rest.iter().take_while(|byte| beside(byte)).count()..];
+        if rest.is_empty() || rest[0] == b']' {
+            found.cut = rest.is_empty();
+            return found;
+        }
+        let end = item_end(rest);
+        let item = &rest[..end.unwrap_or(rest.len())];
+        let frame = match item.len() <= limit {
+            true => Owned::Event(Vec::new(), item.to_vec()),
+            false => Owned::TooLarge(item.len() as u64),
+        };
+        match end {
+            Some(_) => found.frames.push(frame),
+            None => {
+                (found.last, found.cut) = (Some(frame), true);
+                return found;
+            }
+        }
+        rest = &rest[item.len()..];
+    }
+}
+
+/// Where the item ends that `text` begins with.
+fn item_end(text: &[u8]) -> Option<usize> {
+    let (mut depth, mut at) = (0, 0);
+    while at < text.len() {
+        match text[at] {
+            b'"' => at = string_end(text, at)?,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 1 => return Some(at + 1),
+            b'}' | b']' if depth > 1 => depth -= 1,
+            b',' | b']' if depth == 0 => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where the quote is that ends the string that begins at `from`.
+fn string_end(text: &[u8], from: usize) -> Option<usize> {
+    let mut at = from + 1;
+    while *text.get(at)? != b'"' {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    Some(at)
 }
 
 /// What a JSON parser finds in a request's body.
