@@ -76,7 +76,7 @@ fuzz-quick:
 	@fuzz/run.sh $(QUICK_FUZZ_SECONDS)
 
 peers:
-	$(call step,real peers: llmock + nginx + the openai SDK for Python)
+	$(call step,real peers: llmock + nginx + the official SDKs for Python)
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} $(PYTHON) -m pytest $(PEERS)
-	$(call step,real peers: llmock + the openai SDK for Node)
+	$(call step,real peers: llmock + the official SDKs for Node)
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} node --test --test-reporter=spec $(PEERS)/*.test.mjs

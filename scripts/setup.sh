@@ -111,7 +111,7 @@ add_component() {
 python_parts() {
     local list=tests/peers/requirements.txt stamp=.venv/.installed
     is_current "$list" "$stamp" "$(python3 --version)" && return
-    say "Python parts into .venv (about 15 s)"
+    say "Python parts into .venv (about 25 s)"
     rm -rf .venv
     python3 -m venv .venv || fail "python3 -m venv .venv"
     .venv/bin/python -m pip install --disable-pip-version-check --requirement "$list" |
@@ -123,7 +123,7 @@ python_parts() {
 npm_parts() {
     local list=tests/peers/package-lock.json stamp=tests/peers/node_modules/.installed
     is_current "$list" "$stamp" "$(node --version)" && return
-    say "npm parts into tests/peers/node_modules (about 5 s)"
+    say "npm parts into tests/peers/node_modules (about 10 s)"
     (cd tests/peers && npm ci --no-fund --no-audit --loglevel=error) || fail "npm ci in tests/peers"
     sum "$list" "$(node --version)" >"$stamp"
 }

@@ -35,7 +35,6 @@ fn the_demo_shows_every_request_and_ends_with_exit_0() {
         "whole_body_burst",
         "stall_no_catch_up",
         "late_first_token",
-        "unmeasurable",
         "transport_coalesced",
     ] {
         assert!(text.contains(verdict), "no {verdict}:\n{text}");

@@ -92,11 +92,12 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         return;
     };
     for path in entries.map(|entry| entry.expect("a readable folder").path()) {
+        if path.file_stem().is_some_and(|stem| stem == "tests") {
+            continue;
+        }
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs")
-            && path.file_stem().is_some_and(|stem| stem != "tests")
-        {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             files.push(path);
         }
     }

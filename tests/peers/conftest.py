@@ -1,12 +1,19 @@
 """Fixtures: one llmock for all tests (each test has a model name of its own), and makers of what a test starts itself."""
 
 import pytest
-from support import Keeper, Llmock, Nginx, Proxy
+from support import AlteredLlmock, Keeper, Llmock, Nginx, Proxy
 
 
 @pytest.fixture(scope="session")
 def llmock(tmp_path_factory):
     server = Llmock(tmp_path_factory.mktemp("llmock"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def altered(tmp_path_factory):
+    server = AlteredLlmock(tmp_path_factory.mktemp("altered"))
     yield server
     server.stop()
 

@@ -5,23 +5,13 @@ import { after, before, test } from 'node:test';
 
 import OpenAI from 'openai';
 
-import { Llmock, Proxy, SECRET_WORD, client } from './support.mjs';
+import { Llmock, SECRET_WORD, client, withProxy } from './support.mjs';
 
 const PROMPT = `${SECRET_WORD} größer 音楽 a b c d e f g h i j k l m n o p q r s t u v w x y z`;
 
 let llmock;
 before(async () => { llmock = await Llmock.start(); });
 after(() => llmock?.stop());
-
-/** Runs `use` with a proxy in front of llmock, which is stopped whatever happens. */
-async function withProxy(use, ...options) {
-  const proxy = await Proxy.start(llmock.url, ...options);
-  try {
-    await use(proxy);
-  } finally {
-    await proxy.stop();
-  }
-}
 
 const asked = (model) => ({ model, stream: true, messages: [{ role: 'user', content: PROMPT }] });
 
@@ -36,7 +26,7 @@ async function streamChat(url, model) {
   return seen;
 }
 
-test('a streamed chat is as before and leaves one record', () => withProxy(async (proxy) => {
+test('a streamed chat is as before and leaves one record', () => withProxy(llmock.url, async (proxy) => {
   const direct = await streamChat(llmock.url, 'node-chat');
   const seen = await streamChat(proxy.url, 'node-chat');
   assert.equal(direct.texts.join(''), `Hello! You said: ${PROMPT}`);
@@ -59,21 +49,21 @@ test('a streamed chat is as before and leaves one record', () => withProxy(async
   assert.ok(record.gaps.token.p50_ms >= 20, 'llmock sleeps 25 ms before each event');
 }));
 
-test('six streams at once leave a record each', () => withProxy(async (proxy) => {
+test('six streams at once leave a record each', () => withProxy(llmock.url, async (proxy) => {
   const seen = await Promise.all(Array.from({ length: 6 }, () => streamChat(proxy.url, 'node-many')));
   const records = await proxy.finish();
   assert.deepEqual(records.map((r) => r.response.id).sort(), seen.map((s) => s.id).sort());
   assert.ok(records.every((r) => r.end === 'complete' && r.counts.token_events === seen[0].texts.length));
 }));
 
-test('models pass without a record', () => withProxy(async (proxy) => {
+test('models pass without a record', () => withProxy(llmock.url, async (proxy) => {
   const [direct, seen] = [await client(llmock.url).models.list(), await client(proxy.url).models.list()];
   assert.deepEqual(seen.data, direct.data);
   assert.deepEqual(await proxy.finish(), []);
 }));
 
 for (const [status, kind] of [[401, OpenAI.AuthenticationError], [404, OpenAI.NotFoundError]]) {
-  test(`the server's ${status} passes alike`, () => withProxy(async (proxy) => {
+  test(`the server's ${status} passes alike`, () => withProxy(llmock.url, async (proxy) => {
     const headers = { 'x-llmock-force-status': String(status) };
     const errorFrom = async (url) => {
       try {
@@ -92,7 +82,7 @@ for (const [status, kind] of [[401, OpenAI.AuthenticationError], [404, OpenAI.No
   }));
 }
 
-test('a client that leaves is recorded as gone', () => withProxy(async (proxy) => {
+test('a client that leaves is recorded as gone', () => withProxy(llmock.url, async (proxy) => {
   await llmock.script('node-gone', { type: 'reply', text: 'word '.repeat(400) });
   const leave = new AbortController();
   const stream = await client(proxy.url).chat.completions.create(asked('node-gone'), { signal: leave.signal });

@@ -16,6 +16,8 @@ export const SECRET_WORD = 'xylograph';
 
 const ROOT = resolve(fileURLToPath(import.meta.url), '../../..');
 const READY_WITHIN_MS = 30_000;
+const CHUNK_DELAY_MS = 25;
+export const QUICK_CHUNK_DELAY_MS = 12; // where a test asks for many streams and little of their pace
 
 export const client = (url) =>
   new OpenAI({ baseURL: `${url}/v1`, apiKey: API_KEY, maxRetries: 0, timeout: READY_WITHIN_MS });
@@ -59,13 +61,13 @@ class Process {
 
 /** The PyPI package `llmock`: an OpenAI-style server that echoes the prompt, one word per event. */
 export class Llmock {
+  static command = ['llmock', 'serve', '--port', 0, '--response-style', 'echo', '--stream-chunk-delay-ms', CHUNK_DELAY_MS];
+
   static async start() {
-    const self = new Llmock();
+    const self = new this();
+    const [program, ...args] = this.command;
     self.process = await Process.start(
-      join(ROOT, '.venv/bin/llmock'),
-      ['serve', '--port', 0, '--response-style', 'echo', '--stream-chunk-delay-ms', 25],
-      /running on http:\/\/127\.0\.0\.1:(\d+)/,
-    );
+      join(ROOT, '.venv/bin', program), args, /running on http:\/\/127\.0\.0\.1:(\d+)/);
     self.url = `http://127.0.0.1:${self.process.ready[1]}`;
     return self;
   }
@@ -78,6 +80,11 @@ export class Llmock {
   }
 
   stop() { return this.process.stop(); }
+}
+
+/** The same with what `altered.py` adds: compressed answers and errors inside a stream. */
+export class AlteredLlmock extends Llmock {
+  static command = ['python', join(ROOT, 'tests/peers/altered.py'), QUICK_CHUNK_DELAY_MS];
 }
 
 /** `dripline proxy` in front of the server at `upstream`. */
@@ -119,5 +126,15 @@ export class Proxy {
   async stop() {
     await this.process.stop();
     rmSync(this.folder, { recursive: true });
+  }
+}
+
+/** Runs `use` with a proxy in front of `upstream`, which is stopped whatever happens. */
+export async function withProxy(upstream, use, ...options) {
+  const proxy = await Proxy.start(upstream, ...options);
+  try {
+    await use(proxy);
+  } finally {
+    await proxy.stop();
   }
 }

@@ -24,6 +24,7 @@ API_KEY = "sk-planted-5f1c9e7a"
 SECRET_WORD = "xylograph"
 
 CHUNK_DELAY_MS = 25
+QUICK_CHUNK_DELAY_MS = 12  # where a test asks for many streams and little of their pace
 READY_WITHIN_S = 30
 
 
@@ -123,11 +124,14 @@ class Llmock:
     """The PyPI package `llmock`: an OpenAI-style server that echoes the prompt, one word per event."""
 
     def __init__(self, folder: Path, chunk_delay_ms: int = CHUNK_DELAY_MS):
-        program = Path(sys.executable).parent / "llmock"
-        options = ["--port", 0, "--response-style", "echo", "--stream-chunk-delay-ms", chunk_delay_ms]
-        self.process = Process("llmock", [program, "serve", *options], folder)
+        self.process = Process("llmock", self.command(chunk_delay_ms), folder)
         self.port = int(self.process.wait_for_line(r"running on http://127\.0\.0\.1:(\d+)")[1])
         self.url = f"http://127.0.0.1:{self.port}"
+
+    def command(self, chunk_delay_ms: int) -> list:
+        program = Path(sys.executable).parent / "llmock"
+        options = ["--port", 0, "--response-style", "echo", "--stream-chunk-delay-ms", chunk_delay_ms]
+        return [program, "serve", *options]
 
     def script(self, model: str, behavior: str, **settings):
         """Scripts the next requests that name `model`. Tests use a model name each, so they never meet."""
@@ -145,6 +149,16 @@ class Llmock:
 
     def stop(self):
         self.process.stop()
+
+
+class AlteredLlmock(Llmock):
+    """The same with what `altered.py` adds: compressed answers and errors inside a stream."""
+
+    def __init__(self, folder: Path):
+        super().__init__(folder, QUICK_CHUNK_DELAY_MS)
+
+    def command(self, chunk_delay_ms: int) -> list:
+        return [sys.executable, Path(__file__).with_name("altered.py"), chunk_delay_ms]
 
 
 class Proxy:

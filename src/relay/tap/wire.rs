@@ -16,6 +16,11 @@ use crate::relay::{clock, socket};
 /// How far the tap reads ahead of the session (a pipelined request) before it stops looking.
 pub const AHEAD_LIMIT: usize = 64 * 1024;
 
+/// Readers of heads bring small buffers. What came at once is read at once all the same, and kept for
+/// them: else one flush of the peer would count as several reads.
+const SMALL: usize = 16 * 1024;
+const AT_ONCE: usize = 64 * 1024;
+
 /// A drained queue that grew past this gives its memory back.
 const QUEUE_KEEP: usize = 16 * 1024;
 
@@ -94,6 +99,9 @@ impl Wire {
         if !self.ahead.is_empty() {
             let n = self.ahead.len().min(buf.remaining());
             buf.put_slice(&self.ahead.split_to(n));
+            if self.ahead.is_empty() {
+                self.ahead = BytesMut::new();
+            }
             return Poll::Ready(Ok(()));
         }
         if self.muted {
@@ -102,7 +110,20 @@ impl Wire {
         if self.eof {
             return Poll::Ready(Ok(()));
         }
+        if buf.remaining() < SMALL {
+            ready!(self.poll_ahead::<AT_ONCE>(cx))?;
+            return self.poll_read(cx, buf);
+        }
         self.poll_socket(cx, buf)
+    }
+
+    /// Reads at most `N` bytes for whoever reads next.
+    fn poll_ahead<const N: usize>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut bytes = [std::mem::MaybeUninit::uninit(); N];
+        let mut buf = ReadBuf::uninit(&mut bytes);
+        ready!(self.poll_socket(cx, &mut buf))?;
+        self.ahead.extend_from_slice(buf.filled());
+        Poll::Ready(Ok(()))
     }
 
     fn poll_socket(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
@@ -145,12 +166,8 @@ impl Wire {
                     false => Poll::Pending,
                 };
             }
-            let mut bytes = [std::mem::MaybeUninit::uninit(); 4096];
-            let mut buf = ReadBuf::uninit(&mut bytes);
-            let read = ready!(self.poll_socket(cx, &mut buf));
-            if read.is_ok() {
-                self.ahead.extend_from_slice(buf.filled());
-            }
+            // An error is kept, and shows in `is_gone`.
+            let _ = ready!(self.poll_ahead::<4096>(cx));
         }
         Poll::Ready(())
     }
