@@ -78,5 +78,6 @@ fuzz-quick:
 peers:
 	$(call step,real peers: llmock + nginx + the official SDKs for Python)
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} $(PYTHON) -m pytest $(PEERS)
-	$(call step,real peers: llmock + the official SDKs for Node)
+	$(call step,real peers: llmock + the official SDKs for Node; another framing of event streams)
+	@cargo build --locked --example frames
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} node --test --test-reporter=spec $(PEERS)/*.test.mjs
