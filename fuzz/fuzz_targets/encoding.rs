@@ -41,10 +41,11 @@ fn damaged(coding: &str, cuts: &Cuts<'_>) {
         ((whole, Ok(())), (pieces, result)) => {
             assert_eq!((whole, &Ok(())), (pieces, result));
         }
-        // Of the piece with the damage in it, nothing is given.
+        // Of the step with the damage in it, nothing is given.
         ((whole, broken), (pieces, result)) => {
             assert_eq!(broken, result);
-            assert!(pieces.starts_with(whole));
+            let both = whole.len().min(pieces.len());
+            assert!(whole[..both] == pieces[..both]);
         }
     }
 }

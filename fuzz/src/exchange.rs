@@ -54,7 +54,7 @@ enum Step {
 }
 
 impl Exchange {
-    /// Reads a program. What cannot be is left out: a header after the body, or a body after its end.
+    /// Reads a program. What cannot be is left out: a header or an upgrade after the body, or a body after its end.
     pub fn of(program: &[u8]) -> Option<Self> {
         let mut code = Code(program);
         let path = code.choice(&PATHS)?;
@@ -76,7 +76,8 @@ impl Exchange {
         while let Some((elapsed, step)) = code.step() {
             let allowed = match &step {
                 Step::UpstreamByte | Step::Header(_) => !(has_header || has_body || has_end),
-                Step::Body(..) | Step::Upgraded => !has_end,
+                Step::Upgraded => !(has_body || has_end),
+                Step::Body(..) => !has_end,
                 _ => true,
             };
             has_header |= allowed && matches!(step, Step::Header(_));
