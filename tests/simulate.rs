@@ -347,6 +347,56 @@ async fn it_says_what_it_is_and_what_it_has() {
 }
 
 #[tokio::test]
+async fn the_path_picks_the_dialect_and_any_other_speaks_chat() {
+    let address = start("steps = [{ write = 'word' }, { each = ['finish', 'done'] }]").await;
+    for (path, content_type, part) in [
+        (
+            "/v1/responses",
+            "text/event-stream",
+            "event: response.output_text.delta\n",
+        ),
+        ("/v1/messages", "text/event-stream", "event: message_stop\n"),
+        (
+            "/api/chat",
+            "application/x-ndjson",
+            r#""message":{"role":"assistant","content":"Each "}"#,
+        ),
+        (
+            "/api/generate",
+            "application/x-ndjson",
+            r#""response":"Each ""#,
+        ),
+        (
+            "/v1beta/models/t:streamGenerateContent?alt=sse",
+            "text/event-stream",
+            "data: {\"candidates\"",
+        ),
+        (
+            "/v1beta/models/t:streamGenerateContent",
+            "application/json",
+            "[{\"candidates\"",
+        ),
+        (
+            "/v1beta/models/t:generateContent",
+            "application/json",
+            "{\"candidates\"",
+        ),
+        ("/any/where", "text/event-stream", "chat.completion.chunk"),
+    ] {
+        let body = r#"{"model":"t","stream":true}"#;
+        let length = body.len();
+        let request =
+            format!("POST {path} HTTP/1.1\r\n{CLOSE}Content-Length: {length}\r\n\r\n{body}");
+        let answer = text(ask(address, request.as_bytes()).await);
+        assert!(
+            answer.contains(&format!("\r\nContent-Type: {content_type}")),
+            "{path}: {answer}"
+        );
+        assert!(answer.contains(part), "{path}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn shutdown_ends_the_server_and_its_connections() {
     let scenario = Scenario::from_toml("t", "steps = [{ head = true }, { wait = '1h' }]").unwrap();
     let simulator = Simulator::bind(([127, 0, 0, 1], 0).into(), vec![scenario])

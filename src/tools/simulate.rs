@@ -1,12 +1,13 @@
-//! `dripline simulate`: a simulated OpenAI-style server. No model runs; each answer is played from a [`Scenario`], a script
+//! `dripline simulate`: a simulated LLM server. No model runs; each answer is played from a [`Scenario`], a script
 //! of bytes and times, exact to a fraction of a millisecond. It says that it is simulated in its `Server` field, its ids,
 //! its list of models and its text.
 //!
 //! - [`Scenario`]: what a script can say, and how to write one in TOML
-//! - `events`: pieces of a script as bytes of the chat and completions APIs
+//! - `events`: pieces of a script as bytes, a file for each API's dialect
 //! - `script`: a scenario and a request made into timed writes: compression, holding, framing
-//! - `request`, `pages`: HTTP in, and the answers that are no generations
+//! - `request`, `route`, `pages`: HTTP in, which API it is for, and the answers that are no generations
 //! - [`Simulator`], `alarm`: sockets and the clock
+//! - [`Witness`]: who is told of each write, for tests
 
 use std::fmt::Write as _;
 use std::future::Future;
@@ -16,15 +17,19 @@ use std::net::SocketAddr;
 use anyhow::Context;
 
 mod alarm;
+mod draw;
 mod events;
 mod pages;
 mod request;
+mod route;
 pub mod scenario;
 mod script;
 mod server;
+mod witness;
 
 pub use scenario::{Scenario, ScenarioError};
 pub use server::Simulator;
+pub use witness::{Act, Seen, Witness};
 
 /// What `dripline simulate` was asked to do.
 #[derive(Debug, Clone)]

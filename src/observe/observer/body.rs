@@ -5,7 +5,7 @@
 use super::ResponseHead;
 use crate::observe::content::Content;
 use crate::observe::dialect::Api;
-use crate::observe::encoding::Decoding;
+use crate::observe::encoding::{Decoding, Halt};
 use crate::observe::framing::{Decoder, JsonArrayDecoder, NdJsonDecoder, SseDecoder};
 use crate::observe::media::{self, Media, Shape};
 use crate::observe::outcome::{self, Reading};
@@ -23,8 +23,8 @@ pub struct Body {
     event_limit: usize,
     /// What undoes its encodings, if it has any.
     decoding: Option<Decoding>,
-    /// They could not be undone to the end.
-    halted: bool,
+    /// Why they could not be undone to the end.
+    halt: Option<Halt>,
     state: State,
     content: Content,
     /// It ended within an event.
@@ -51,7 +51,7 @@ impl Body {
             asked: false,
             event_limit: 0,
             decoding: None,
-            halted: false,
+            halt: None,
             state: State::Whole(None),
             content: Content::new(of_path.unwrap_or(Api::Other)),
             partial: false,
@@ -92,15 +92,15 @@ impl Body {
 
     /// Takes the next piece, which `timeline` already has.
     pub fn read(&mut self, bytes: &[u8], timeline: &mut Timeline) {
-        if self.halted {
+        if self.halt.is_some() {
             return;
         }
         let Some(mut decoding) = self.decoding.take() else {
             return self.take(bytes, timeline);
         };
-        self.halted = decoding
+        self.halt = decoding
             .push(bytes, |plain| self.take(plain, timeline))
-            .is_err();
+            .err();
         self.decoding = Some(decoding);
     }
 
@@ -143,7 +143,7 @@ impl Body {
                 self.take(&held, timeline);
                 self.finish(timeline);
             }
-            State::Events(_) if self.halted => {}
+            State::Events(_) if self.halt.is_some() => {}
             State::Events(decoder) => {
                 let content = &mut self.content;
                 let inside = decoder.is_inside();
@@ -155,6 +155,9 @@ impl Body {
                 // JSON lines need no end of the last line.
                 let by_line = matches!(decoder, Decoder::NdJson(_));
                 self.partial = if by_line { content.broken_end } else { inside };
+                // An encoding without its end hides the rest, unless all was said before.
+                let hidden = self.decoding.as_ref().is_some_and(Decoding::is_inside);
+                self.partial |= hidden && content.done_markers == 0;
             }
             State::Whole(Some(all)) => {
                 let all = std::mem::take(all);
@@ -180,7 +183,7 @@ impl Body {
 
     /// Whether it was not read to its end.
     pub fn has_halted(&self) -> bool {
-        self.halted
+        self.halt.is_some()
     }
 
     /// What the events said.
@@ -220,15 +223,12 @@ impl Body {
             keepalives: of_events(content.keepalives),
             empty_deltas: of_events(content.empty_deltas),
             done_markers: of_events(content.done_markers),
-            parse_errors: of_events(content.parse_errors + u64::from(self.is_broken())),
+            parse_errors: of_events(
+                content.parse_errors + u64::from(self.halt == Some(Halt::Broken)),
+            ),
             bytes: summary.bytes,
             chars: of_events(content.chars()),
         }
-    }
-
-    /// Its encoding is not what it says.
-    fn is_broken(&self) -> bool {
-        self.decoding.as_ref().is_some_and(Decoding::is_broken)
     }
 
     /// Settles how to read the body if its first bytes tell.

@@ -1,13 +1,25 @@
-//! Pieces of a script as the bytes that an OpenAI-style server sends for them, in both of its streaming APIs.
+//! Pieces of a script as the bytes that a real server sends for them: one small file for each API's dialect.
 //!
-//! Shapes: OpenAI API reference, "chat/streaming" (`chat.completion.chunk`) and "completions/object" (`text_completion`);
-//! `reasoning_content` as vLLM, SGLang and DeepSeek send it. Keys stand in the order in which those servers write them.
+//! A [`Speaker`] keeps what was said so far, the same for all dialects; the dialect shapes it, and [`Pen`] frames the
+//! events: as an event stream, as JSON lines, as a JSON array, or bare. Keys stand in the order in which those servers
+//! write them.
 
-use std::io::Write as _;
+use std::time::Duration;
 
-use serde_json::json;
-
+use super::draw::Draw;
 use super::scenario::Piece;
+
+mod answer;
+mod chat;
+mod completions;
+mod gemini;
+mod messages;
+mod ollama;
+mod pen;
+mod responses;
+
+pub(super) use answer::Answer;
+pub(super) use pen::{Pen, Wire};
 
 /// The endless texts of `"word"` and `"reasoning"`.
 const WORDS: &str = "Each word of this answer was written by a simulated server at the moment its scenario names and no model \
@@ -18,31 +30,74 @@ const THOUGHTS: &str =
 /// Which API a request used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Api {
-    /// `/v1/chat/completions`.
+    /// OpenAI's `/v1/chat/completions`, and whatever path is not known.
     Chat,
-    /// `/v1/completions`, which has text only.
+    /// OpenAI's `/v1/completions`, which has text only.
     Completions,
+    /// OpenAI's `/v1/responses`.
+    Responses,
+    /// Anthropic's `/v1/messages`.
+    Messages,
+    /// Ollama's `/api/chat`.
+    OllamaChat,
+    /// Ollama's `/api/generate`, which has text and thoughts.
+    OllamaGenerate,
+    /// Gemini's `/v1beta/models/NAME:streamGenerateContent`.
+    Gemini,
+}
+
+impl Api {
+    fn dialect(self) -> Box<dyn Dialect> {
+        match self {
+            Self::Chat => Box::new(chat::Chat),
+            Self::Completions => Box::new(completions::Completions),
+            Self::Responses => Box::<responses::Responses>::default(),
+            Self::Messages => Box::<messages::Messages>::default(),
+            Self::OllamaChat => Box::new(ollama::Ollama::chat()),
+            Self::OllamaGenerate => Box::new(ollama::Ollama::generate()),
+            Self::Gemini => Box::<gemini::Gemini>::default(),
+        }
+    }
+}
+
+/// What a piece says, in no dialect yet.
+pub(super) enum Said<'a> {
+    /// The answer opens, with no text.
+    Role,
+    Content(&'a str),
+    Reasoning(&'a str),
+    /// A call of this function begins.
+    Tool(&'a str),
+    /// More of the arguments of that call.
+    Arguments(&'a str),
+    Finish(&'a str),
+    Usage,
+    Done,
+    Error(&'a str),
+}
+
+/// One API's way to say things.
+trait Dialect: Send {
+    /// Writes the events for `said`, which `answer` has in it already. Some things are said with no event at all.
+    fn say(&mut self, said: &Said, answer: &Answer, pen: &mut Pen);
+
+    /// The answer as one JSON text, for a request without `stream`.
+    fn whole(&self, answer: &Answer) -> String;
+
+    /// An error as JSON.
+    fn error(&self, status: u16, message: &str) -> String;
 }
 
 /// Says one answer, piece by piece, and remembers what it said.
 pub(super) struct Speaker {
-    api: Api,
-    /// The start of each event, the same for all: id, object, time, model.
-    opening: String,
-    model: String,
-    number: u64,
-    created: u64,
-    prompt_tokens: u64,
+    dialect: Box<dyn Dialect>,
+    wire: Wire,
+    /// Events were written before; a JSON array needs to know.
+    begun: bool,
+    answer: Answer,
     words: Cycle,
     thoughts: Cycle,
-    content: String,
-    reasoning: String,
-    /// Name and arguments of each call.
-    tools: Vec<(String, String)>,
-    finish: Option<String>,
-    error: Option<String>,
-    /// Events that carried output.
-    tokens: u64,
+    draw: Draw,
 }
 
 /// A text word by word, over and over.
@@ -60,213 +115,92 @@ impl Cycle {
 }
 
 impl Speaker {
-    /// `number` names the answer, `created` is its time in seconds since 1970.
-    pub fn new(api: Api, model: &str, number: u64, created: u64, prompt_tokens: u64) -> Self {
-        let (kind, object) = match api {
-            Api::Chat => ("chatcmpl", "chat.completion.chunk"),
-            Api::Completions => ("cmpl", "text_completion"),
-        };
-        let opening = format!(
-            r#"{{"id":"{kind}-simulated-{number}","object":"{object}","created":{created},"model":{}"#,
-            quoted(model)
-        );
+    /// Speaks `api`'s dialect, framed as `wire` says.
+    pub fn new(api: Api, wire: Wire, answer: Answer) -> Self {
         Self {
-            api,
-            opening,
-            model: model.to_owned(),
-            number,
-            created,
-            prompt_tokens,
+            dialect: api.dialect(),
+            wire,
+            begun: false,
+            draw: Draw::new(answer.number.rotate_left(32)),
+            answer,
             words: Cycle::new(WORDS),
             thoughts: Cycle::new(THOUGHTS),
-            content: String::new(),
-            reasoning: String::new(),
-            tools: Vec::new(),
-            finish: None,
-            error: None,
-            tokens: 0,
         }
     }
 
-    /// Appends the bytes of `piece` to `out`; some pieces have none in some API.
-    pub fn say(&mut self, piece: &Piece, out: &mut Vec<u8>) {
-        let event = match piece {
-            Piece::Role => match self.api {
-                Api::Chat => self.delta(r#"{"role":"assistant","content":""}"#, None),
-                Api::Completions => return,
-            },
+    /// Appends the bytes of `piece`, said at that time of the script, to `out`; some pieces have none in some API.
+    pub fn say(&mut self, piece: &Piece, at: Duration, out: &mut Vec<u8>) {
+        self.answer.at = at;
+        self.answer.choice = 0;
+        self.speak(piece, out);
+    }
+
+    fn speak(&mut self, piece: &Piece, out: &mut Vec<u8>) {
+        let words;
+        let said = match piece {
+            Piece::Role => Said::Role,
             Piece::Word => {
-                let word = self.words.next();
-                self.content(&word)
+                words = self.words.next();
+                Said::Content(&words)
+            }
+            Piece::Words(min, max) => {
+                let many = self.draw.number((*min, *max));
+                words = (0..many).map(|_| self.words.next()).collect();
+                Said::Content(&words)
             }
             Piece::ReasoningWord => {
-                let word = self.thoughts.next();
-                self.reasoning(&word)
+                words = self.thoughts.next();
+                Said::Reasoning(&words)
             }
-            Piece::Content(text) => self.content(text),
-            Piece::Reasoning(text) => self.reasoning(text),
-            Piece::Tool(name) => match self.tool(name) {
-                Some(event) => event,
-                None => return,
-            },
-            Piece::Arguments(text) => self.arguments(text),
-            Piece::Finish(reason) => {
-                self.finish = Some(reason.clone());
-                let delta = match self.api {
-                    Api::Chat => "{}",
-                    Api::Completions => r#""""#,
-                };
-                self.delta(delta, Some(reason))
+            Piece::Content(text) => Said::Content(text),
+            Piece::Reasoning(text) => Said::Reasoning(text),
+            Piece::Tool(name) => Said::Tool(name),
+            Piece::Arguments(text) => Said::Arguments(text),
+            Piece::Finish(reason) => Said::Finish(reason),
+            Piece::Usage => Said::Usage,
+            Piece::Done => Said::Done,
+            Piece::Error(message) => Said::Error(message),
+            Piece::Choice(index, piece) => {
+                self.answer.choice = *index;
+                return self.speak(piece, out);
             }
-            Piece::Usage => {
-                format!(
-                    r#"{},"choices":[],"usage":{}}}"#,
-                    self.opening,
-                    self.usage()
-                )
-            }
-            Piece::Done => "[DONE]".to_owned(),
-            Piece::Error(message) => {
-                self.error = Some(message.clone());
-                error_object(500, "server_error", message)
-            }
-            Piece::Data { event, data } => {
-                if !event.is_empty() {
-                    out.extend_from_slice(format!("event: {event}\n").as_bytes());
-                }
-                data.replace('\n', "\ndata: ")
-            }
-            Piece::Comment(text) => {
-                // a Vec takes every byte
-                let _ = write!(out, ": {text}\n\n");
-                return;
-            }
+            Piece::Data { event, data } => return self.pen(out).event(event, data),
+            Piece::Comment(text) => return self.pen(out).comment(text),
             Piece::Raw(bytes) => return out.extend_from_slice(bytes),
         };
-        let _ = write!(out, "data: {event}\n\n");
+        self.answer.add(&said);
+        let mut pen = Pen {
+            wire: self.wire,
+            begun: &mut self.begun,
+            out,
+        };
+        self.dialect.say(&said, &self.answer, &mut pen);
     }
 
     /// All that was said as one answer: status and JSON, for a request without `stream`.
     pub fn whole(&self) -> (u16, String) {
-        if let Some(message) = &self.error {
-            return (500, error_object(500, "server_error", message));
-        }
-        let finish = self.finish.as_deref().unwrap_or("stop");
-        let (kind, object, choice) = match self.api {
-            Api::Completions => {
-                let choice = json!({"index": 0, "text": self.content, "logprobs": null, "finish_reason": finish});
-                ("cmpl", "text_completion", choice)
-            }
-            Api::Chat => {
-                let mut message = json!({"role": "assistant", "content": self.content});
-                if !self.reasoning.is_empty() {
-                    message["reasoning_content"] = json!(self.reasoning);
-                }
-                if !self.tools.is_empty() {
-                    message["content"] = json!(null);
-                    message["tool_calls"] = self.calls();
-                }
-                (
-                    "chatcmpl",
-                    "chat.completion",
-                    json!({"index": 0, "message": message, "finish_reason": finish}),
-                )
-            }
-        };
-        let body = format!(
-            r#"{{"id":"{kind}-simulated-{}","object":"{object}","created":{},"model":{},"choices":[{choice}],"usage":{}}}"#,
-            self.number,
-            self.created,
-            quoted(&self.model),
-            self.usage()
-        );
-        (200, body)
-    }
-
-    fn content(&mut self, text: &str) -> String {
-        self.tokens += u64::from(!text.is_empty());
-        self.content.push_str(text);
-        match self.api {
-            Api::Chat => self.delta(&format!(r#"{{"content":{}}}"#, quoted(text)), None),
-            Api::Completions => self.delta(&quoted(text), None),
+        match &self.answer.error {
+            Some(message) => (500, self.dialect.error(500, message)),
+            None => (200, self.dialect.whole(&self.answer)),
         }
     }
 
-    fn reasoning(&mut self, text: &str) -> String {
-        if self.api == Api::Completions {
-            return self.content(text);
+    fn pen<'a>(&'a mut self, out: &'a mut Vec<u8>) -> Pen<'a> {
+        Pen {
+            wire: self.wire,
+            begun: &mut self.begun,
+            out,
         }
-        self.tokens += u64::from(!text.is_empty());
-        self.reasoning.push_str(text);
-        self.delta(
-            &format!(r#"{{"reasoning_content":{}}}"#, quoted(text)),
-            None,
-        )
-    }
-
-    fn tool(&mut self, name: &str) -> Option<String> {
-        let index = self.tools.len();
-        self.tools.push((name.to_owned(), String::new()));
-        if self.api == Api::Completions {
-            return None;
-        }
-        self.tokens += 1;
-        let function = format!(r#"{{"name":{},"arguments":""}}"#, quoted(name));
-        let id = self.call_id(index);
-        let call =
-            format!(r#"{{"index":{index},"id":"{id}","type":"function","function":{function}}}"#);
-        Some(self.delta(&format!(r#"{{"tool_calls":[{call}]}}"#), None))
-    }
-
-    fn arguments(&mut self, text: &str) -> String {
-        if self.api == Api::Completions {
-            return self.content(text);
-        }
-        self.tokens += u64::from(!text.is_empty());
-        let index = self.tools.len().saturating_sub(1);
-        if let Some((_, arguments)) = self.tools.last_mut() {
-            arguments.push_str(text);
-        }
-        let call = format!(
-            r#"{{"index":{index},"function":{{"arguments":{}}}}}"#,
-            quoted(text)
-        );
-        self.delta(&format!(r#"{{"tool_calls":[{call}]}}"#), None)
-    }
-
-    /// An event with one choice: the `delta` of a chat, the `text` of a completion.
-    fn delta(&self, delta: &str, finish: Option<&str>) -> String {
-        let key = match self.api {
-            Api::Chat => "delta",
-            Api::Completions => "text",
-        };
-        let finish = finish.map_or_else(|| "null".to_owned(), quoted);
-        format!(
-            r#"{},"choices":[{{"index":0,"{key}":{delta},"finish_reason":{finish}}}]}}"#,
-            self.opening
-        )
-    }
-
-    fn usage(&self) -> String {
-        let (prompt, completion) = (self.prompt_tokens, self.tokens);
-        let total = prompt + completion;
-        format!(
-            r#"{{"prompt_tokens":{prompt},"completion_tokens":{completion},"total_tokens":{total}}}"#
-        )
-    }
-
-    fn calls(&self) -> serde_json::Value {
-        let call = |(index, (name, arguments)): (usize, &(String, String))| json!({"id": self.call_id(index), "type": "function", "function": {"name": name, "arguments": arguments}});
-        self.tools.iter().enumerate().map(call).collect()
-    }
-
-    fn call_id(&self, index: usize) -> String {
-        format!("call-simulated-{}-{index}", self.number)
     }
 }
 
 /// OpenAI's shape of an error.
-pub(super) fn error_object(code: u16, kind: &str, message: &str) -> String {
+pub(super) fn error_object(code: u16, message: &str) -> String {
+    let kind = match code {
+        429 => "rate_limit_error",
+        400..=499 => "invalid_request_error",
+        _ => "server_error",
+    };
     format!(
         r#"{{"error":{{"message":{},"type":"{kind}","param":null,"code":{code}}}}}"#,
         quoted(message)

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::events::error_object;
+use super::route::Route;
 use super::scenario::Scenario;
 use super::script::reason;
 
@@ -25,7 +26,7 @@ impl Page {
                     .collect();
                 Self::ok(json!({"object": "list", "data": models}))
             }
-            "/" | "/v1/models" | "/v1/chat/completions" | "/v1/completions" => {
+            path if Route::known(path, "").is_some() => {
                 Self::error(405, &format!("{method} is not possible on {path}"))
             }
             _ => {
@@ -36,7 +37,7 @@ impl Page {
                     Some(scenario) => Self::ok(model(scenario, created)),
                     None => Self::error(
                         404,
-                        "the simulated server has no such path; try POST /v1/chat/completions, POST /v1/completions or GET /v1/models",
+                        "the simulated server has nothing to read here; try POST /v1/chat/completions or GET /v1/models",
                     ),
                 }
             }
@@ -47,7 +48,7 @@ impl Page {
     pub fn error(status: u16, message: &str) -> Self {
         Self {
             status,
-            body: error_object(status, "invalid_request_error", message),
+            body: error_object(status, message),
         }
     }
 

@@ -8,6 +8,8 @@ use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::scenario::Coding;
+
 /// The longest head, and the longest line within a chunked body.
 const HEAD_LIMIT: usize = 64 << 10;
 const FIELDS: usize = 256;
@@ -18,9 +20,13 @@ pub(super) struct Request {
     pub method: String,
     /// Without the query.
     pub path: String,
+    pub query: String,
     pub http11: bool,
     pub keep_alive: bool,
-    pub accepts_gzip: bool,
+    /// The codings that it asks for.
+    pub accepts: Vec<Coding>,
+    /// As it came.
+    pub bytes: Vec<u8>,
     body: Framing,
     expects_continue: bool,
 }
@@ -187,18 +193,25 @@ fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Fault> {
     let request = Request {
         method: head.method.unwrap_or("").to_owned(),
         path: path.split('?').next().unwrap_or(path).to_owned(),
+        query: path
+            .split_once('?')
+            .map_or("", |(_, query)| query)
+            .to_owned(),
         http11,
         keep_alive: http11 && !has("connection", "close"),
-        accepts_gzip: values("accept-encoding").next().is_none()
-            || values("accept-encoding").any(|v| accepts_gzip(&v)),
+        accepts: Coding::ALL
+            .into_iter()
+            .filter(|coding| values("accept-encoding").any(|v| accepts(&v, coding.name())))
+            .collect(),
+        bytes: bytes[..length].to_vec(),
         body,
         expects_continue: http11 && has("expect", "100-continue"),
     };
     Ok(Some((request, length)))
 }
 
-/// RFC 9110 section 12.5.3. No field at all accepts everything; that is decided by the caller.
-fn accepts_gzip(value: &str) -> bool {
+/// RFC 9110 section 12.5.3. (No field at all would accept everything, but no server compresses then.)
+fn accepts(value: &str, coding: &str) -> bool {
     let quality = |coding: &str| {
         value.split(',').map(str::trim).find_map(|item| {
             let (name, parameter) = item.split_once(';').unwrap_or((item, ""));
@@ -209,7 +222,7 @@ fn accepts_gzip(value: &str) -> bool {
             (name.trim() == coding).then(|| quality.unwrap_or(1.0))
         })
     };
-    quality("gzip")
+    quality(coding)
         .or_else(|| quality("*"))
         .is_some_and(|quality| quality > 0.0)
 }
@@ -227,11 +240,15 @@ mod tests {
         let head = "POST /v1/x?key=1 HTTP/1.1\r\ncontent-LENGTH: 12\r\nConnection: Keep-Alive, Close\r\nEXPECT: 100-Continue\r\n\r\n";
         let request = parsed(head);
         assert_eq!(
-            (request.method.as_str(), request.path.as_str()),
-            ("POST", "/v1/x")
+            (
+                request.method.as_str(),
+                request.path.as_str(),
+                request.query.as_str()
+            ),
+            ("POST", "/v1/x", "key=1")
         );
         assert_eq!(request.body, Framing::Length(12));
-        assert!(!request.keep_alive && request.expects_continue && request.accepts_gzip);
+        assert!(!request.keep_alive && request.expects_continue && request.accepts.is_empty());
         assert!(parse(&head.as_bytes()[..40]).unwrap().is_none());
     }
 
@@ -259,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_accepted_unless_the_client_leaves_it_out() {
+    fn a_coding_is_accepted_if_the_client_asks_for_it() {
         for (value, accepted) in [
             ("gzip, br", true),
             ("br", false),
@@ -267,9 +284,11 @@ mod tests {
             ("gzip;q=0, *", false),
             ("identity", false),
         ] {
-            assert_eq!(accepts_gzip(value), accepted, "{value}");
+            assert_eq!(accepts(value, "gzip"), accepted, "{value}");
         }
-        assert!(parsed("GET / HTTP/1.0\r\n\r\n").accepts_gzip);
+        let asked = parsed("GET / HTTP/1.1\r\nAccept-Encoding: br, zstd;q=0.5\r\n\r\n");
+        assert_eq!(asked.accepts, [Coding::Br, Coding::Zstd]);
+        assert!(parsed("GET / HTTP/1.0\r\n\r\n").accepts.is_empty());
         assert!(!parsed("GET / HTTP/1.0\r\n\r\n").keep_alive);
     }
 }

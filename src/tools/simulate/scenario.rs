@@ -9,7 +9,7 @@
 //! | `status` | number, 200 | status code of the answer |
 //! | `framing` | `"chunked"` (default), `"length"`, `"close"`, `"http10"` | how the body's end is told: chunked coding, `Content-Length`, the connection's end, or an HTTP/1.0 answer |
 //! | `headers` | `["Name: value", …]` | added, in this order; one of the same name replaces a default; `"Name:"` removes it |
-//! | `gzip` | `"flush"`, `"no-flush"` | compressed; flushed after each write, or only when the compressor is full |
+//! | `gzip`, `deflate`, `br`, `zstd` | `"flush"`, `"no-flush"` | one of them: compressed if the request asks for it; flushed after each write, or only when the compressor is full |
 //! | `hold` | `{ bytes = 4096 }`, `{ every = "250ms" }`, `{ until = "end" }` | a hop that keeps bytes back: until a block is full, until its timer ticks, or until the end |
 //! | `steps` | list | the script, see below |
 //!
@@ -18,22 +18,34 @@
 //! | step | meaning |
 //! |---|---|
 //! | `{ wait = "20ms" }` | let time pass |
+//! | `{ interim = 103 }` | send an interim head with this status |
 //! | `{ head = true }` | send the response's head now; else it leaves together with the first bytes of the body |
 //! | `{ write = piece }` | send a piece, flushed at once; a list of pieces goes out in ONE write |
 //! | `{ each = [piece, …] }` | send each piece (or list of pieces) in a write of its own |
 //! | `{ end = "whole" }` | last step only: `"whole"` (default) ends the body properly, `"close"` closes the connection without ending it, `"reset"` sends a TCP reset |
 //!
 //! `write` and `each` take `times = 50` (repeat), `every = "20ms"` (let this pass after each write, the last one too),
-//! `split = [2, -1]` (cut each write at these bytes, negative from its end, into writes of their own, `every` apart) and
-//! `cut = 40` (send only the first 40 bytes). A wait may be a range, `"18ms..32ms"`: drawn evenly, the same way each time
-//! the server runs.
+//! `split = [2, -1]` (cut each write at these bytes, negative from its end, into writes of their own, `every` apart),
+//! `split = 4096` (the same after each 4096 bytes), `pad = 247` (fill each write up to so many bytes with spaces before its
+//! last line ends, where JSON may have them) and `cut = 40` (send only the first 40 bytes). A wait may be a range,
+//! `"18ms..32ms"`: drawn evenly, the same way each time the server runs.
 //!
-//! Pieces are `"role"`, `"word"` (the next word of an endless text), `"reasoning"` (the same in `reasoning_content`),
-//! `"finish"`, `"usage"`, `"done"`, `"comment"`; with words of your own `{ content = "…" }`, `{ reasoning = "…" }`,
-//! `{ tool = "name" }` then `{ arguments = "…" }`, `{ finish = "length" }`, `{ comment = "…" }`, `{ error = "…" }`,
-//! `{ data = "…", event = "name" }` (an event with this payload); and raw bytes, `{ text = "…" }` or `{ hex = "E9 82 A3" }`.
-//! `repeat = 1000` beside a text repeats it. In `/v1/completions`, which has text only, reasoning and arguments are text
-//! and the role is nothing.
+//! Pieces are `"role"` (the events that open an answer), `"word"` (the next word of an endless text), `"reasoning"` (the
+//! same as a thought), `"finish"`, `"usage"`, `"done"`, `"comment"`; with words of your own `{ content = "…" }`,
+//! `{ reasoning = "…" }`, `{ tool = "name" }` then `{ arguments = "…" }`, `{ finish = "length" }`, `{ comment = "…" }`,
+//! `{ error = "…" }`, `{ data = "…", event = "name" }` (an event with this payload); several words in one event,
+//! `{ words = 5 }` or `{ words = "1..5" }`; and raw bytes, `{ text = "…" }` or `{ hex = "E9 82 A3" }`. `repeat = 1000`
+//! beside a text repeats it; `choice = 1` beside `content`, `finish` or `words` is for an answer with several choices.
+//!
+//! # Dialects
+//!
+//! A script answers a POST to any path, and its pieces take the shape of that path's API: chat completions, completions
+//! (text only: reasoning and arguments are text, the role is nothing), Responses (`…/responses`), Anthropic's Messages
+//! (`…/messages`), Ollama's `/api/chat` and `/api/generate` (JSON lines) and Gemini's `…:streamGenerateContent` (an event
+//! stream with `alt=sse`, else a JSON array). Other paths speak chat. What an API lacks is said in its own way: usage is part
+//! of Anthropic's `finish` and of the last event (`"done"`) of Responses and Ollama; Ollama and Gemini tell a call whole,
+//! when the next piece follows; JSON has no comments. The finish reasons are OpenAI's (`stop`, `length`, `tool_calls`) and
+//! are translated. With a status of 400 or more an `error` is the API's plain JSON.
 //!
 //! Times count from the last byte of the request. They are deadlines, so that errors do not add up: a write that a slow
 //! client delays does not move the later ones. A request with `stream: false` gets the same text as one JSON object when
@@ -62,8 +74,8 @@ pub struct Scenario {
     pub framing: Framing,
     /// Fields of the response's head, beside the server's own; an empty value removes a default.
     pub headers: Vec<(String, String)>,
-    /// Compression, if the client accepts it.
-    pub gzip: Option<Gzip>,
+    /// Compression, if the client asks for it.
+    pub compression: Option<Compression>,
     /// The hop that keeps bytes back, if there is one.
     pub hold: Option<Hold>,
     /// The script.
@@ -85,13 +97,41 @@ pub enum Framing {
     Http10,
 }
 
-/// What a compressor does between writes.
+/// A body that is compressed on its way out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gzip {
-    /// It is flushed after each write.
-    Flush,
-    /// It hands out bytes only when its own buffer is full.
-    NoFlush,
+pub struct Compression {
+    /// The coding.
+    pub coding: Coding,
+    /// It is flushed after each write, else it hands out bytes only when its own buffer is full.
+    pub flush: bool,
+}
+
+/// A content coding of HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coding {
+    /// gzip.
+    Gzip,
+    /// zlib's format.
+    Deflate,
+    /// Brotli.
+    Br,
+    /// Zstandard.
+    Zstd,
+}
+
+impl Coding {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Gzip, Self::Deflate, Self::Br, Self::Zstd];
+
+    /// Its name in HTTP, and its key in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Deflate => "deflate",
+            Self::Br => "br",
+            Self::Zstd => "zstd",
+        }
+    }
 }
 
 /// What a buffering hop waits for before it passes bytes on; at the end it passes on the rest.
@@ -110,6 +150,8 @@ pub enum Hold {
 pub enum Step {
     /// Let time pass.
     Wait(Pause),
+    /// Send an interim (1xx) head.
+    Interim(u16),
     /// Send the response's head, past any hold.
     Head,
     /// Send pieces of the body.
@@ -125,8 +167,10 @@ pub struct Write {
     pub times: u32,
     /// What passes after each write.
     pub every: Pause,
-    /// Where each write is cut into several; negative counts from its end.
-    pub split: Vec<i64>,
+    /// Where each write is cut into several.
+    pub split: Split,
+    /// Each write is filled up to so many bytes, with spaces before its last line ends.
+    pub pad: Option<usize>,
     /// Only so many bytes of each write are sent.
     pub cut: Option<usize>,
 }
@@ -138,10 +182,20 @@ impl Write {
             writes: vec![pieces],
             times: 1,
             every: Pause::exactly(Duration::ZERO),
-            split: Vec::new(),
+            split: Split::At(Vec::new()),
+            pad: None,
             cut: None,
         }
     }
+}
+
+/// Where a write is cut into several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Split {
+    /// At these bytes; negative counts from its end.
+    At(Vec<i64>),
+    /// After each so many bytes.
+    Each(usize),
 }
 
 /// A stretch of time, drawn evenly from `min..=max`.
@@ -170,7 +224,9 @@ pub enum Piece {
     Role,
     /// An event with the next word of an endless text.
     Word,
-    /// The same on the reasoning channel.
+    /// An event with several of these words, drawn evenly from this range.
+    Words(usize, usize),
+    /// An event with the next word of an endless thought.
     ReasoningWord,
     /// An event with this text.
     Content(String),
@@ -182,10 +238,12 @@ pub enum Piece {
     Arguments(String),
     /// An event with this finish reason.
     Finish(String),
-    /// An event with the token counts and no choices.
+    /// An event with the token counts.
     Usage,
-    /// The end marker, `[DONE]`.
+    /// The end marker, such as `[DONE]`.
     Done,
+    /// A piece for the choice with this index.
+    Choice(usize, Box<Piece>),
     /// An SSE comment.
     Comment(String),
     /// An event with an error object that carries this message.

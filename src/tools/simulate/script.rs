@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
-use super::events::{Api, Speaker};
-use super::scenario::{End, Framing, Scenario};
+use super::events::{Answer, Api, Speaker, Wire};
+use super::scenario::{Coding, Compression, End, Framing, Scenario};
 
+mod compress;
 mod head;
 mod stages;
 mod steps;
@@ -19,13 +20,16 @@ pub(super) use head::reason;
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub api: Api,
+    /// How the events of a streamed answer are framed.
+    pub wire: Wire,
     /// The model that the answer names.
     pub model: String,
     pub stream: bool,
     /// HTTP/1.1, so that chunked coding is understood.
     pub http11: bool,
     pub keep_alive: bool,
-    pub accepts_gzip: bool,
+    /// The codings that the client asked for.
+    pub accepts: Vec<Coding>,
     /// Bytes of the request's body.
     pub body: u64,
 }
@@ -59,18 +63,22 @@ impl Script {
     pub fn of(scenario: &Scenario, asked: &Asked, number: u64, created: u64) -> Self {
         // about four bytes of JSON make a token; nobody reads more out of it
         let prompt_tokens = 1 + asked.body / 4;
-        let mut speaker = Speaker::new(asked.api, &asked.model, number, created, prompt_tokens);
+        let (status, model) = (scenario.status, &asked.model);
+        let wire = if status < 400 { asked.wire } else { Wire::Bare };
+        let answer = Answer::new(number, model, created, prompt_tokens, status);
+        let mut speaker = Speaker::new(asked.api, wire, answer);
         let mut body = steps::play(&scenario.steps, &mut speaker, number);
-        if !asked.stream && (200..300).contains(&scenario.status) {
+        if !asked.stream && (200..300).contains(&status) {
             return Self::plain(scenario, asked, number, speaker.whole(), body.end);
         }
         let mut fields = vec![
-            ("Content-Type", "text/event-stream; charset=utf-8"),
+            ("Content-Type", wire.content_type()),
             ("Cache-Control", "no-cache"),
         ];
-        if let Some(gzip) = scenario.gzip.filter(|_| asked.accepts_gzip) {
-            stages::compress(&mut body, gzip, scenario.end);
-            fields.push(("Content-Encoding", "gzip"));
+        let asked_for = |with: &Compression| asked.accepts.contains(&with.coding);
+        if let Some(compression) = scenario.compression.filter(asked_for) {
+            compress::compress(&mut body, compression, scenario.end);
+            fields.push(("Content-Encoding", compression.coding.name()));
         }
         if let Some(hold) = scenario.hold {
             stages::hold_back(&mut body, hold);
@@ -84,7 +92,7 @@ impl Script {
             (End::Whole, Framing::Chunked | Framing::Length) => asked.next(),
             _ => After::Close,
         };
-        let (status, length, end) = (scenario.status, body.length(), body.end);
+        let (length, end) = (body.length(), body.end);
         let head = Head {
             scenario,
             status,

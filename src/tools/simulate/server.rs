@@ -15,11 +15,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use super::alarm::{Alarm, now};
-use super::events::Api;
 use super::pages::Page;
 use super::request::{Fault, Request, drain_body, read_head};
+use super::route::Route;
 use super::scenario::Scenario;
 use super::script::{After, Asked, Script};
+use super::witness::{Act, Seen, Witness};
 use crate::observe::request::{RequestFacts, RequestScan};
 
 /// How much a client may send ahead of its turn while a script plays.
@@ -33,7 +34,7 @@ const RETRY_ACCEPT: Duration = Duration::from_millis(50);
 pub struct Simulator {
     listener: TcpListener,
     address: SocketAddr,
-    stage: Arc<Stage>,
+    stage: Stage,
 }
 
 /// What all connections share.
@@ -43,6 +44,7 @@ struct Stage {
     alarm: Alarm,
     /// Requests so far; names the answers.
     requests: AtomicU64,
+    witness: Option<Witness>,
 }
 
 impl Simulator {
@@ -60,12 +62,19 @@ impl Simulator {
             scenarios,
             alarm: Alarm::start()?,
             requests: AtomicU64::new(0),
+            witness: None,
         };
         Ok(Self {
             address: listener.local_addr()?,
             listener,
-            stage: Arc::new(stage),
+            stage,
         })
+    }
+
+    /// Tells `witness` of each request and of each write of an answer, when it happens.
+    pub fn watched_by(mut self, witness: Witness) -> Self {
+        self.stage.witness = Some(witness);
+        self
     }
 
     /// Where it listens.
@@ -81,13 +90,14 @@ impl Simulator {
     /// Serves until `shutdown` is ready, then drops every connection.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let mut connections = JoinSet::new();
+        let stage = Arc::new(self.stage);
         let mut shutdown = pin!(shutdown);
         loop {
             tokio::select! {
                 () = &mut shutdown => return,
                 Some(_) = connections.join_next() => {}
                 accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => drop(connections.spawn(serve(stream, self.stage.clone()))),
+                    Ok((stream, _)) => drop(connections.spawn(serve(stream, stage.clone()))),
                     Err(_) => tokio::time::sleep(RETRY_ACCEPT).await,
                 },
             }
@@ -132,69 +142,86 @@ async fn answer(
     let mut scan = RequestScan::new();
     let body = drain_body(&request, stream, inbox, |bytes| scan.push(bytes)).await?;
     let start = now();
-    let api = match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/v1/chat/completions") => Api::Chat,
-        ("POST", "/v1/completions") => Api::Completions,
-        (method, path) => {
-            let page = Page::of(method, path, &stage.scenarios, unix_seconds());
-            stream
-                .write_all(&page.bytes(method, request.keep_alive))
-                .await?;
-            return Ok(if request.keep_alive {
-                After::KeepAlive
-            } else {
-                After::Close
-            });
-        }
-    };
-    let script = stage.script(api, &request, scan.finish(), body);
+    let method = request.method.as_str();
+    if method != "POST" {
+        let page = Page::of(method, &request.path, &stage.scenarios, unix_seconds());
+        stream
+            .write_all(&page.bytes(method, request.keep_alive))
+            .await?;
+        return Ok(match request.keep_alive {
+            true => After::KeepAlive,
+            false => After::Close,
+        });
+    }
+    let number = 1 + stage.requests.fetch_add(1, Ordering::Relaxed);
+    stage.tell(number, start, start, &request.bytes, Act::Asked);
+    let script = stage.script(number, &request, scan.finish(), body);
     let after = script.after;
     let (mut reader, writer) = stream.split();
     tokio::select! {
-        played = play(script, start, &stage.alarm, writer) => played?,
+        played = play(script, number, start, stage, writer) => played?,
         () = left(&mut reader, inbox) => return Err(Fault::Gone),
     }
     Ok(after)
 }
 
 impl Stage {
-    fn script(&self, api: Api, request: &Request, facts: RequestFacts, body: u64) -> Script {
-        let number = 1 + self.requests.fetch_add(1, Ordering::Relaxed);
-        let model = facts.model.unwrap_or_default();
+    fn script(&self, number: u64, request: &Request, facts: RequestFacts, body: u64) -> Script {
+        let route = Route::of(request);
+        let model = route.model.or(facts.model).unwrap_or_default();
         let named = self
             .scenarios
             .iter()
             .find(|scenario| scenario.is_called(&model));
         let scenario = named.unwrap_or(&self.scenarios[0]); // `bind` refuses an empty list
         let asked = Asked {
-            api,
+            api: route.api,
+            wire: route.wire,
             model: if model.is_empty() {
                 scenario.name.clone()
             } else {
                 model
             },
-            stream: facts.stream.unwrap_or(false),
+            stream: route
+                .stream
+                .or(facts.stream)
+                .unwrap_or(route.default_stream),
             http11: request.http11,
             keep_alive: request.keep_alive,
-            accepts_gzip: request.accepts_gzip,
+            accepts: request.accepts.clone(),
             body,
         };
         Script::of(scenario, &asked, number, unix_seconds())
+    }
+
+    fn tell(&self, request: u64, at: Instant, due: Instant, bytes: &[u8], act: Act) {
+        if let Some(witness) = &self.witness {
+            witness.tell(Seen {
+                request,
+                at,
+                due,
+                act,
+                bytes: bytes.to_vec(),
+            });
+        }
     }
 }
 
 /// Writes each move at its time.
 async fn play(
     script: Script,
+    number: u64,
     start: Instant,
-    alarm: &Alarm,
+    stage: &Stage,
     mut writer: WriteHalf<'_>,
 ) -> io::Result<()> {
     for step in &script.moves {
-        alarm.until(start + step.at).await;
+        let due = start + step.at;
+        stage.alarm.until(due).await;
+        stage.tell(number, now(), due, &step.bytes, Act::Wrote);
         writer.write_all(&step.bytes).await?;
     }
-    alarm.until(start + script.end).await;
+    stage.alarm.until(start + script.end).await;
     Ok(())
 }
 

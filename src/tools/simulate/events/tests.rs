@@ -1,21 +1,63 @@
+use serde_json::{Value, json};
+
 use super::*;
 
-fn said(api: Api, pieces: &[Piece]) -> (Vec<serde_json::Value>, Speaker) {
-    let mut speaker = Speaker::new(api, "a \"model\"", 7, 1, 3);
+fn speaker(api: Api, wire: Wire) -> Speaker {
+    Speaker::new(api, wire, Answer::new(7, "a \"model\"", 1, 3, 200))
+}
+
+fn bytes(speaker: &mut Speaker, pieces: &[Piece]) -> String {
     let mut out = Vec::new();
-    for piece in pieces {
-        speaker.say(piece, &mut out);
+    for (index, piece) in pieces.iter().enumerate() {
+        speaker.say(piece, Duration::from_millis(100 * index as u64), &mut out);
     }
-    let text = String::from_utf8(out).unwrap();
-    let payloads = text
-        .split_terminator("\n\n")
-        .map(|event| event.strip_prefix("data: ").unwrap());
+    String::from_utf8(out).unwrap()
+}
+
+/// Payloads of an event stream, and the names of its events.
+fn named(api: Api, pieces: &[Piece]) -> (Vec<(String, Value)>, Speaker) {
+    let mut speaker = speaker(api, Wire::Events);
+    let text = bytes(&mut speaker, pieces);
+    let event = |event: &str| {
+        let (name, data) = match event.strip_prefix("event: ") {
+            Some(rest) => rest.split_once('\n').unwrap(),
+            None => ("", event),
+        };
+        let payload = data.strip_prefix("data: ").unwrap();
+        (name.to_owned(), serde_json::from_str(payload).unwrap())
+    };
+    (text.split_terminator("\n\n").map(event).collect(), speaker)
+}
+
+fn said(api: Api, pieces: &[Piece]) -> (Vec<Value>, Speaker) {
+    let (events, speaker) = named(api, pieces);
     (
-        payloads
-            .map(|payload| serde_json::from_str(payload).unwrap())
-            .collect(),
+        events.into_iter().map(|(_, event)| event).collect(),
         speaker,
     )
+}
+
+fn whole(speaker: &Speaker) -> Value {
+    let (status, whole) = speaker.whole();
+    assert_eq!(status, 200);
+    serde_json::from_str(&whole).unwrap()
+}
+
+/// Thoughts, text and a call, as a script says them.
+fn everything() -> Vec<Piece> {
+    let text = |text: &str| text.to_owned();
+    vec![
+        Piece::Role,
+        Piece::Reasoning(text("hm ")),
+        Piece::Content(text("a ")),
+        Piece::Content(text("b")),
+        Piece::Tool(text("f")),
+        Piece::Arguments(text("{\"a")),
+        Piece::Arguments(text("\":1}")),
+        Piece::Finish(text("tool_calls")),
+        Piece::Usage,
+        Piece::Done,
+    ]
 }
 
 #[test]
@@ -115,19 +157,195 @@ fn an_error_in_the_script_is_an_error_status_without_stream() {
 
 #[test]
 fn data_of_several_lines_and_comments_follow_the_event_stream_grammar() {
-    let mut speaker = Speaker::new(Api::Chat, "m", 1, 1, 1);
-    let mut out = Vec::new();
-    speaker.say(
-        &Piece::Data {
+    let mut speaker = speaker(Api::Chat, Wire::Events);
+    let pieces = [
+        Piece::Data {
             event: "ping".to_owned(),
             data: "a\nb".to_owned(),
         },
-        &mut out,
-    );
-    speaker.say(&Piece::Comment("hello".to_owned()), &mut out);
-    speaker.say(&Piece::Done, &mut out);
+        Piece::Comment("hello".to_owned()),
+        Piece::Done,
+    ];
     assert_eq!(
-        out,
-        b"event: ping\ndata: a\ndata: b\n\n: hello\n\ndata: [DONE]\n\n"
+        bytes(&mut speaker, &pieces),
+        "event: ping\ndata: a\ndata: b\n\n: hello\n\ndata: [DONE]\n\n"
     );
+}
+
+#[test]
+fn choices_have_their_own_text_and_end() {
+    let choice = |index, piece: Piece| Piece::Choice(index, piece.into());
+    let pieces = [
+        Piece::Content("a".to_owned()),
+        choice(1, Piece::Content("b".to_owned())),
+        Piece::Finish("stop".to_owned()),
+        choice(1, Piece::Finish("length".to_owned())),
+    ];
+    let (events, speaker) = said(Api::Chat, &pieces);
+    let indexes: Vec<&Value> = events.iter().map(|e| &e["choices"][0]["index"]).collect();
+    assert_eq!(indexes, [0, 1, 0, 1]);
+    assert_eq!(whole(&speaker)["choices"][1]["message"]["content"], "b");
+    assert_eq!(whole(&speaker)["choices"][1]["finish_reason"], "length");
+}
+
+#[test]
+fn responses_open_fill_and_close_items_and_number_their_events() {
+    let (events, speaker) = named(Api::Responses, &everything());
+    for (index, (name, event)) in events.iter().enumerate() {
+        assert_eq!(
+            (name, &event["sequence_number"]),
+            (&event["type"].as_str().unwrap().to_owned(), &json!(index))
+        );
+    }
+    let names: Vec<&str> = events
+        .iter()
+        .map(|(name, _)| name.strip_prefix("response.").unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "created",
+            "in_progress",
+            "output_item.added",
+            "reasoning_summary_part.added",
+            "reasoning_summary_text.delta",
+            "reasoning_summary_text.done",
+            "reasoning_summary_part.done",
+            "output_item.done",
+            "output_item.added",
+            "content_part.added",
+            "output_text.delta",
+            "output_text.delta",
+            "output_text.done",
+            "content_part.done",
+            "output_item.done",
+            "output_item.added",
+            "function_call_arguments.delta",
+            "function_call_arguments.delta",
+            "function_call_arguments.done",
+            "output_item.done",
+            "completed",
+        ]
+    );
+    let last = &events[20].1["response"];
+    assert_eq!(last["output"][1]["content"][0]["text"], "a b");
+    assert_eq!(last["output"][2]["arguments"], "{\"a\":1}");
+    assert_eq!(last["usage"]["output_tokens"], 6);
+    assert_eq!(events[11].1["output_index"], 1);
+    assert_eq!(whole(&speaker), *last);
+}
+
+#[test]
+fn messages_come_in_blocks() {
+    let (events, speaker) = named(Api::Messages, &everything());
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|(name, event)| {
+            assert_eq!(event["type"], name.as_str());
+            event["delta"]["type"].as_str().unwrap_or(name)
+        })
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "message_start",
+            "content_block_start",
+            "thinking_delta",
+            "signature_delta",
+            "content_block_stop",
+            "content_block_start",
+            "text_delta",
+            "text_delta",
+            "content_block_stop",
+            "content_block_start",
+            "input_json_delta",
+            "input_json_delta",
+            "content_block_stop",
+            "message_delta",
+            "message_stop",
+        ]
+    );
+    assert_eq!(events[10].1["index"], 2);
+    assert_eq!(events[13].1["delta"]["stop_reason"], "tool_use");
+    assert_eq!(events[13].1["usage"]["output_tokens"], 6);
+    let whole = whole(&speaker);
+    assert_eq!(whole["content"][1]["text"], "a b");
+    assert_eq!(whole["content"][2]["input"], json!({"a": 1}));
+}
+
+#[test]
+fn ollama_speaks_in_lines_and_tells_a_call_whole() {
+    let mut chat = speaker(Api::OllamaChat, Wire::Lines);
+    let text = bytes(&mut chat, &everything());
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 6);
+    assert_eq!(lines[0]["message"]["content"], "");
+    assert_eq!(lines[1]["message"]["thinking"], "hm ");
+    assert_eq!(lines[3]["created_at"], "1970-01-01T00:00:01.3Z");
+    let call = &lines[4]["message"]["tool_calls"][0]["function"];
+    assert_eq!(*call, json!({"name": "f", "arguments": {"a": 1}}));
+    let last = &lines[5];
+    assert_eq!(
+        (&last["done"], &last["eval_count"]),
+        (&json!(true), &json!(6))
+    );
+    assert_eq!(last["prompt_eval_duration"], 100_000_000);
+    assert_eq!(last["total_duration"], 900_000_000);
+
+    let mut generate = speaker(Api::OllamaGenerate, Wire::Lines);
+    let text = bytes(&mut generate, &everything()[1..3]);
+    assert!(
+        text.contains(r#""response":"","thinking":"hm ""#) && text.contains(r#""response":"a ""#),
+        "{text}"
+    );
+}
+
+#[test]
+fn two_calls_in_a_row_are_two() {
+    let text = |text: &str| text.to_owned();
+    let pieces = [
+        Piece::Tool(text("f")),
+        Piece::Arguments(text("{}")),
+        Piece::Tool(text("g")),
+        Piece::Done,
+    ];
+    for api in [Api::OllamaChat, Api::Gemini] {
+        let text = bytes(&mut speaker(api, Wire::Lines), &pieces);
+        let at = |name| text.find(name).unwrap();
+        assert!(at(r#""name":"f""#) < at(r#""name":"g""#), "{text}");
+        assert_eq!(text.matches(r#""name":"#).count(), 2, "{text}");
+    }
+}
+
+#[test]
+fn gemini_is_an_event_stream_or_a_json_array() {
+    let (events, speaker) = said(Api::Gemini, &everything());
+    assert_eq!(events.len(), 5);
+    let part = |event: &Value| event["candidates"][0]["content"]["parts"][0].clone();
+    assert_eq!(part(&events[0]), json!({"text": "hm ", "thought": true}));
+    assert_eq!(part(&events[1]), json!({"text": "a "}));
+    assert_eq!(
+        part(&events[3])["functionCall"],
+        json!({"name": "f", "args": {"a": 1}})
+    );
+    assert_eq!(events[4]["candidates"][0]["finishReason"], "STOP");
+    assert_eq!(
+        whole(&speaker)["candidates"][0]["content"]["parts"][1]["text"],
+        "a b"
+    );
+
+    let array = bytes(
+        &mut super::tests::speaker(Api::Gemini, Wire::Array),
+        &everything(),
+    );
+    let array: Vec<Value> = serde_json::from_str(&array).unwrap();
+    assert_eq!(array, events);
+    let nothing = bytes(
+        &mut super::tests::speaker(Api::Gemini, Wire::Array),
+        &[Piece::Done],
+    );
+    assert_eq!(serde_json::from_str::<Value>(&nothing).unwrap(), json!([]));
 }

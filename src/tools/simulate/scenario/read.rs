@@ -3,10 +3,15 @@
 use std::time::Duration;
 
 use super::toml::{Source, Table, Value};
-use super::{End, Framing, Gzip, Hold, Pause, Piece, Scenario, ScenarioError, Step, Write};
+use super::{
+    Coding, Compression, End, Framing, Hold, Pause, Piece, Scenario, ScenarioError, Split, Step,
+    Write,
+};
 
 /// A script may not write more bytes than this, by a rough count: it is rendered whole before it is played.
 const MAX_BYTES: usize = 256 << 20;
+/// Longer than any word of the endless text.
+const WORD_BYTES: usize = 16;
 /// What an event weighs beside its text in that count.
 const EVENT_BYTES: usize = 256;
 
@@ -14,10 +19,10 @@ const EVENT_BYTES: usize = 256;
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
 const TOP: &[&str] = &[
-    "about", "status", "framing", "headers", "gzip", "hold", "steps",
+    "about", "status", "framing", "headers", "gzip", "deflate", "br", "zstd", "hold", "steps",
 ];
-const STEPS: &[&str] = &["wait", "head", "write", "each", "end"];
-const WRITE_KEYS: &[&str] = &["write", "each", "times", "every", "split", "cut"];
+const STEPS: &[&str] = &["wait", "interim", "head", "write", "each", "end"];
+const WRITE_KEYS: &[&str] = &["write", "each", "times", "every", "split", "pad", "cut"];
 const PIECES: &[&str] = &[
     "content",
     "reasoning",
@@ -26,6 +31,7 @@ const PIECES: &[&str] = &[
     "finish",
     "comment",
     "error",
+    "words",
     "data",
     "text",
     "hex",
@@ -53,7 +59,7 @@ pub(super) fn scenario(name: &str, file: &str, text: &str) -> Result<Scenario> {
         headers: top
             .get("headers")
             .map_or(Ok(Vec::new()), |value| headers(&value))?,
-        gzip: top.get("gzip").map(|value| gzip(&value)).transpose()?,
+        compression: compression(&top)?,
         hold: top.get("hold").map(|value| hold(&value)).transpose()?,
         steps,
         end,
@@ -81,8 +87,20 @@ fn framing(value: &Value) -> Result<Framing> {
     ])
 }
 
-fn gzip(value: &Value) -> Result<Gzip> {
-    value.word(&[("flush", Gzip::Flush), ("no-flush", Gzip::NoFlush)])
+fn compression(top: &Table) -> Result<Option<Compression>> {
+    let mut found = None;
+    for coding in Coding::ALL {
+        let Some(value) = top.get(coding.name()) else {
+            continue;
+        };
+        if found.is_some() {
+            let problem = "is a second compression".to_owned();
+            return Err(value.wrong(problem, "leave one".to_owned()));
+        }
+        let flush = value.word(&[("flush", true), ("no-flush", false)])?;
+        found = Some(Compression { coding, flush });
+    }
+    Ok(found)
 }
 
 fn headers(value: &Value) -> Result<Vec<(String, String)>> {
@@ -150,9 +168,24 @@ fn steps(top: &Table) -> Result<(Vec<Step>, End)> {
                 table.allow(&["wait"])?;
                 steps.push(Step::Wait(pause(&wait)?));
             }
+            ("interim", interim) => {
+                table.allow(&["interim"])?;
+                let fix = "write { interim = 103 } before { head = true } and before the body";
+                let late = |step: &Step| !matches!(step, Step::Wait(_) | Step::Interim(_));
+                match interim.number(fix)? {
+                    status @ (100 | 102..=199) if !steps.iter().any(late) => {
+                        steps.push(Step::Interim(status));
+                    }
+                    _ => {
+                        let problem = "comes too late or is no interim status".to_owned();
+                        return Err(interim.wrong(problem, fix.to_owned()));
+                    }
+                }
+            }
             ("head", head) => {
                 table.allow(&["head"])?;
-                if !head.is_true() || steps.iter().any(|step| !matches!(step, Step::Wait(_))) {
+                let early = |step: &Step| matches!(step, Step::Wait(_) | Step::Interim(_));
+                if !head.is_true() || !steps.iter().all(early) {
                     let fix = "write { head = true } once, before anything is written".to_owned();
                     return Err(head.wrong("comes too late or is not true".to_owned(), fix));
                 }
@@ -180,13 +213,6 @@ fn write(table: &Table, key: &str, value: &Value) -> Result<Write> {
         _ => vec![pieces(value)?],
     };
     let times = "write how often, as in times = 20";
-    let split = "write the places in bytes, as in split = [2, -1]";
-    let offsets = |value: Value| {
-        let list = value.list().ok_or_else(|| value.wanted("a list", split))?;
-        list.iter()
-            .map(|offset| offset.number(split))
-            .collect::<Result<_>>()
-    };
     Ok(Write {
         writes,
         times: table
@@ -195,7 +221,13 @@ fn write(table: &Table, key: &str, value: &Value) -> Result<Write> {
         every: table
             .get("every")
             .map_or(Ok(Pause::exactly(Duration::ZERO)), |value| pause(&value))?,
-        split: table.get("split").map_or(Ok(Vec::new()), offsets)?,
+        split: table
+            .get("split")
+            .map_or(Ok(Split::At(Vec::new())), |value| split(&value))?,
+        pad: table
+            .get("pad")
+            .map(|value| length(&value, "write how long it becomes, as in pad = 247"))
+            .transpose()?,
         cut: table
             .get("cut")
             .map(|value| value.number("write how many bytes are sent, as in cut = 40"))
@@ -203,16 +235,51 @@ fn write(table: &Table, key: &str, value: &Value) -> Result<Write> {
     })
 }
 
+/// `[2, -1]`, or a number of bytes.
+fn split(value: &Value) -> Result<Split> {
+    let fix = "write the places in bytes, as in split = [2, -1], or the size, as in split = 4096";
+    match value.list() {
+        Some(list) => {
+            let offsets = list.iter().map(|offset| offset.number(fix));
+            Ok(Split::At(offsets.collect::<Result<_>>()?))
+        }
+        None => match value.number(fix)? {
+            0 => Err(value.wrong("= 0 never ends".to_owned(), fix.to_owned())),
+            size => Ok(Split::Each(size)),
+        },
+    }
+}
+
+/// A number of bytes that a script may write.
+fn length(value: &Value, fix: &str) -> Result<usize> {
+    match value.number(fix)? {
+        length if length <= MAX_BYTES => Ok(length),
+        _ => {
+            let problem = format!("is more than {} MiB", MAX_BYTES >> 20);
+            Err(value.wrong(problem, fix.to_owned()))
+        }
+    }
+}
+
 /// Roughly how many bytes a step writes; an empty one counts too, since it is gone through as often.
 fn size(write: &Write) -> usize {
-    let text = |piece: &Piece| match piece {
-        Piece::Content(text) | Piece::Reasoning(text) | Piece::Arguments(text) => text.len(),
-        Piece::Comment(text) | Piece::Error(text) | Piece::Data { data: text, .. } => text.len(),
-        Piece::Raw(bytes) => bytes.len(),
-        _ => 0,
+    fn text(piece: &Piece) -> usize {
+        match piece {
+            Piece::Content(text) | Piece::Reasoning(text) | Piece::Arguments(text) => text.len(),
+            Piece::Comment(text) | Piece::Error(text) | Piece::Data { data: text, .. } => {
+                text.len()
+            }
+            Piece::Words(_, max) => max.saturating_mul(WORD_BYTES),
+            Piece::Raw(bytes) => bytes.len(),
+            Piece::Choice(_, piece) => text(piece),
+            _ => 0,
+        }
+    }
+    let once = |pieces: &Vec<Piece>| {
+        let all: usize = pieces.iter().map(|piece| EVENT_BYTES + text(piece)).sum();
+        all.max(write.pad.unwrap_or(0))
     };
-    let pieces = write.writes.iter().flatten();
-    let once: usize = pieces.map(|piece| EVENT_BYTES + text(piece)).sum();
+    let once: usize = write.writes.iter().map(once).sum();
     once.max(EVENT_BYTES).saturating_mul(write.times as usize)
 }
 
@@ -241,8 +308,31 @@ fn piece(value: &Value) -> Result<Piece> {
     let Some(table) = value.table() else {
         return value.word(&ready_pieces());
     };
-    table.allow(&[PIECES, &["event", "repeat"]].concat())?;
+    table.allow(&[PIECES, &["event", "repeat", "choice"]].concat())?;
     let (key, value) = table.only_one(PIECES)?;
+    let piece = if key == "words" {
+        let (min, max) = words(&value)?;
+        Piece::Words(min, max)
+    } else {
+        with_text(&table, key, &value)?
+    };
+    match table.get("choice") {
+        None => Ok(piece),
+        Some(choice) if matches!(key, "content" | "finish" | "words") => {
+            let fix = "write its index, as in choice = 1";
+            Ok(Piece::Choice(
+                choice.number::<u8>(fix)?.into(),
+                piece.into(),
+            ))
+        }
+        Some(choice) => Err(choice.wrong(
+            "stands beside what belongs to no choice".to_owned(),
+            "write it beside content, finish or words".to_owned(),
+        )),
+    }
+}
+
+fn with_text(table: &Table, key: &str, value: &Value) -> Result<Piece> {
     let repeat = table.get("repeat").map_or(Ok(1), |n| {
         n.number::<usize>("write how often, as in repeat = 1000")
     })?;
@@ -280,6 +370,21 @@ fn piece(value: &Value) -> Result<Piece> {
             )
         })?),
     })
+}
+
+/// `5`, or a range, `"1..5"`.
+fn words(value: &Value) -> Result<(usize, usize)> {
+    let fix = "write how many, as in words = 5 or words = \"1..5\"";
+    let Ok(text) = value.text() else {
+        let words = length(value, fix)?;
+        return Ok((words, words));
+    };
+    let range = text
+        .split_once("..")
+        .and_then(|(min, max)| Some((min.parse().ok()?, max.parse().ok()?)));
+    range
+        .filter(|&(min, max): &(usize, usize)| min <= max && max <= MAX_BYTES)
+        .ok_or_else(|| value.wrong(format!("= \"{text}\" is no range"), fix.to_owned()))
 }
 
 fn hex(text: &str) -> Option<Vec<u8>> {

@@ -1,37 +1,10 @@
-//! What happens to a body on its way out, each a function over timed writes: a compressor, a hop that holds back, and
-//! HTTP framing.
+//! What happens to a body on its way out, each a function over timed writes: a hop that holds back, and HTTP framing.
 
-use std::io::Write as _;
 use std::time::Duration;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
-use super::Move;
 use super::steps::Body;
-use crate::tools::simulate::scenario::{End, Framing, Gzip, Hold};
-
-/// Runs the writes through a compressor that is flushed after each, or never before the end. A body that is not ended
-/// lacks the compressor's end too.
-pub(super) fn compress(body: &mut Body, gzip: Gzip, end: End) {
-    const INFALLIBLE: &str = "a Vec takes every byte";
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    for write in &mut body.writes {
-        encoder.write_all(&write.bytes).expect(INFALLIBLE);
-        if gzip == Gzip::Flush {
-            encoder.flush().expect(INFALLIBLE);
-        }
-        write.bytes = std::mem::take(encoder.get_mut());
-    }
-    if end == End::Whole {
-        let bytes = encoder.finish().expect(INFALLIBLE);
-        body.writes.push(Move {
-            at: body.end,
-            bytes,
-        });
-    }
-    body.writes.retain(|write| !write.bytes.is_empty());
-}
+use super::{Move, reason};
+use crate::tools::simulate::scenario::{End, Framing, Hold};
 
 /// Passes the writes on as a buffering hop would; the rest leaves at the end.
 pub(super) fn hold_back(body: &mut Body, hold: Hold) {
@@ -76,7 +49,7 @@ pub(super) fn hold_back(body: &mut Body, hold: Hold) {
     body.writes = passed;
 }
 
-/// Chunked coding, the head before the first byte, and the end.
+/// Chunked coding, the heads before the first byte, and the end.
 pub(super) fn frame(body: Body, head: Vec<u8>, framing: Framing, end: End) -> Vec<Move> {
     let mut moves = body.writes;
     if framing == Framing::Chunked {
@@ -101,5 +74,10 @@ pub(super) fn frame(body: Body, head: Vec<u8>, framing: Framing, end: End) -> Ve
             bytes: head,
         }),
     }
+    let interim = |&(at, status): &(Duration, u16)| Move {
+        at,
+        bytes: format!("HTTP/1.1 {status} {}\r\n\r\n", reason(status)).into_bytes(),
+    };
+    moves.splice(..0, body.interim.iter().map(interim));
     moves
 }

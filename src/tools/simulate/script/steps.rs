@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use super::Move;
+use crate::tools::simulate::draw::Draw;
 use crate::tools::simulate::events::Speaker;
-use crate::tools::simulate::scenario::{Pause, Step, Write};
+use crate::tools::simulate::scenario::{Pause, Split, Step, Write};
 
 /// The body before framing.
 pub(super) struct Body {
     pub writes: Vec<Move>,
     /// When the head leaves, if not with the first write.
     pub head: Option<Duration>,
+    /// Interim heads: when, and their status.
+    pub interim: Vec<(Duration, u16)>,
     pub end: Duration,
     /// Bytes that `cut` took away; a `Content-Length` still promises them.
     pub lost: usize,
@@ -30,24 +33,26 @@ impl Body {
 
 /// Goes through the steps. `seed` draws the ranges.
 pub(super) fn play(steps: &[Step], speaker: &mut Speaker, seed: u64) -> Body {
-    let draw = &mut Draw(seed);
+    let draw = &mut Draw::new(seed);
     let mut body = Body {
         writes: Vec::new(),
         head: None,
+        interim: Vec::new(),
         end: Duration::ZERO,
         lost: 0,
     };
     for step in steps {
         match step {
-            Step::Wait(pause) => body.end += draw.time(*pause),
+            Step::Wait(pause) => body.end += drawn(*pause, draw),
             Step::Head => body.head = Some(body.end),
+            Step::Interim(status) => body.interim.push((body.end, *status)),
             Step::Write(write) => {
                 for _ in 0..write.times {
                     for pieces in &write.writes {
                         let mut bytes = Vec::new();
                         pieces
                             .iter()
-                            .for_each(|piece| speaker.say(piece, &mut bytes));
+                            .for_each(|piece| speaker.say(piece, body.end, &mut bytes));
                         send(&mut body, write, bytes, draw);
                     }
                 }
@@ -57,51 +62,54 @@ pub(super) fn play(steps: &[Step], speaker: &mut Speaker, seed: u64) -> Body {
     body
 }
 
-/// One write of a step: cut, split, and the pause after each part.
+/// One write of a step: padded, cut, split, and the pause after each part.
 fn send(body: &mut Body, write: &Write, mut bytes: Vec<u8>, draw: &mut Draw) {
+    if let Some(length) = write.pad {
+        pad(&mut bytes, length);
+    }
     if let Some(cut) = write.cut {
         body.lost += bytes.len().saturating_sub(cut);
         bytes.truncate(cut);
     }
-    let from_end = |&offset: &i64| match usize::try_from(offset) {
-        Ok(offset) => offset,
-        Err(_) => bytes
-            .len()
-            .saturating_sub(usize::try_from(offset.unsigned_abs()).unwrap_or(usize::MAX)),
-    };
-    let mut borders: Vec<usize> = write
-        .split
-        .iter()
-        .map(from_end)
-        .filter(|&at| 0 < at && at < bytes.len())
-        .collect();
-    borders.sort_unstable();
-    borders.dedup();
-    borders.push(bytes.len());
     let mut from = 0;
-    for to in borders {
+    for to in borders(&write.split, bytes.len()) {
         if from < to {
             body.writes.push(Move {
                 at: body.end,
                 bytes: bytes[from..to].to_vec(),
             });
         }
-        body.end += draw.time(write.every);
+        body.end += drawn(write.every, draw);
         from = to;
     }
 }
 
-/// Numbers that look random and are the same each time: splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom
-/// number generators", OOPSLA 2014).
-struct Draw(u64);
+/// Fills up with spaces before the last line ends, where JSON may have them.
+fn pad(bytes: &mut Vec<u8>, length: usize) {
+    let text = bytes.trim_ascii_end().len();
+    let missing = length.saturating_sub(bytes.len());
+    bytes.splice(text..text, std::iter::repeat_n(b' ', missing));
+}
 
-impl Draw {
-    fn time(&mut self, pause: Pause) -> Duration {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        let share = ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
-        pause.min + (pause.max - pause.min).mul_f64(share)
-    }
+/// Where the parts of a write of that length end.
+fn borders(split: &Split, length: usize) -> Vec<usize> {
+    let from_end = |&offset: &i64| match usize::try_from(offset) {
+        Ok(offset) => offset,
+        Err(_) => {
+            length.saturating_sub(usize::try_from(offset.unsigned_abs()).unwrap_or(usize::MAX))
+        }
+    };
+    let mut borders: Vec<usize> = match split {
+        Split::At(offsets) => offsets.iter().map(from_end).collect(),
+        Split::Each(size) => (*size..length).step_by(*size).collect(),
+    };
+    borders.retain(|&at| 0 < at && at < length);
+    borders.sort_unstable();
+    borders.dedup();
+    borders.push(length);
+    borders
+}
+
+fn drawn(pause: Pause, draw: &mut Draw) -> Duration {
+    draw.time(pause.min, pause.max)
 }

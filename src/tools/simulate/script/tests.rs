@@ -4,11 +4,12 @@ use super::*;
 
 const ASKED: fn() -> Asked = || Asked {
     api: Api::Chat,
+    wire: Wire::Events,
     model: "m".to_owned(),
     stream: true,
     http11: true,
     keep_alive: true,
-    accepts_gzip: true,
+    accepts: Coding::ALL.to_vec(),
     body: 40,
 };
 
@@ -169,11 +170,88 @@ fn gzip_is_flushed_after_each_write_or_never() {
     let refused = zipped(
         "flush",
         &Asked {
-            accepts_gzip: false,
+            accepts: vec![Coding::Br],
             ..ASKED()
         },
     );
     assert!(!head(&refused).contains("gzip"));
+}
+
+#[test]
+fn each_coding_gives_the_text_back_and_flushed_ones_each_write_at_its_time() {
+    let steps = "steps = [{ write = { text = 'some words ' }, times = 30, every = '10ms' }]";
+    for coding in Coding::ALL {
+        let zipped = |flush: &str| {
+            let name = coding.name();
+            let script = script(&format!("framing = 'close'\n{name} = '{flush}'\n{steps}"));
+            let moves: Vec<u128> = script
+                .moves
+                .iter()
+                .map(|step| step.at.as_millis())
+                .collect();
+            let all: Vec<u8> = script.moves.iter().flat_map(|m| m.bytes.clone()).collect();
+            let start = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+            let body = &all[start..];
+            let mut text = String::new();
+            let mut reader: Box<dyn Read> = match coding {
+                Coding::Gzip => Box::new(flate2::read::GzDecoder::new(body)),
+                Coding::Deflate => Box::new(flate2::read::ZlibDecoder::new(body)),
+                Coding::Br => Box::new(brotli::Decompressor::new(body, 4096)),
+                Coding::Zstd => Box::new(zstd::stream::read::Decoder::new(body).unwrap()),
+            };
+            reader.read_to_string(&mut text).unwrap();
+            assert_eq!(text, "some words ".repeat(30), "{coding:?} {flush}");
+            moves
+        };
+        let flushed = zipped("flush");
+        assert!(
+            flushed.len() >= 30
+                && flushed[..30]
+                    .iter()
+                    .eq((0..300).step_by(10).collect::<Vec<_>>().iter()),
+            "{coding:?} {flushed:?}"
+        );
+        let unflushed = zipped("no-flush");
+        assert!(
+            unflushed.len() <= 3 && unflushed.last() == Some(&300),
+            "{coding:?} {unflushed:?}"
+        );
+    }
+}
+
+#[test]
+fn writes_are_padded_and_cut_into_equal_parts() {
+    let script = script(
+        "framing = 'length'\nsteps = [{ write = { text = \"abc\\n\\n\" }, pad = 8, split = 3, every = '5ms' }]",
+    );
+    assert_eq!(
+        moves(&script),
+        [text(0, "abc"), text(5, "   "), text(10, "\n\n")]
+    );
+}
+
+#[test]
+fn interim_heads_go_before_the_head() {
+    let script =
+        script("steps = [{ interim = 103 }, { wait = '5ms' }, { write = { text = 'a' } }]");
+    assert_eq!(script.moves[0].bytes, b"HTTP/1.1 103 Early Hints\r\n\r\n");
+    assert_eq!(
+        (
+            script.moves[0].at.as_millis(),
+            script.moves[1].at.as_millis()
+        ),
+        (0, 5)
+    );
+}
+
+#[test]
+fn an_error_status_is_told_in_plain_json() {
+    let script =
+        script("status = 429\nframing = 'length'\nsteps = [{ write = { error = 'busy' } }]");
+    assert!(head(&script).contains("Content-Type: application/json\r\n"));
+    let json: serde_json::Value = serde_json::from_str(&moves(&script)[0].1).unwrap();
+    assert_eq!(json["error"]["code"], 429);
+    assert_eq!(json["error"]["type"], "rate_limit_error");
 }
 
 #[test]

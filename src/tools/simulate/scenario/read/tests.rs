@@ -13,8 +13,8 @@ fn a_script_reads_step_by_step() {
     let steps = r#"steps = [
         { wait = "1.5s" },
         { head = true },
-        { write = ["role", { content = "a", repeat = 3 }], times = 2, every = "5ms..7ms", split = [2, -1], cut = 9 },
-        { each = ["done", { hex = "e9 82A3" }] },
+        { write = ["role", { content = "a", repeat = 3 }], times = 2, every = "5ms..7ms", split = [2, -1], pad = 99, cut = 9 },
+        { each = ["done", { hex = "e9 82A3" }, { words = "1..5" }, { finish = "stop", choice = 1 }], split = 7 },
         { end = "reset" },
     ]"#;
     let scenario = read(steps);
@@ -25,11 +25,18 @@ fn a_script_reads_step_by_step() {
             min: Duration::from_millis(5),
             max: Duration::from_millis(7),
         },
-        split: vec![2, -1],
+        split: Split::At(vec![2, -1]),
+        pad: Some(99),
         cut: Some(9),
     };
     let each = Write {
-        writes: vec![vec![Piece::Done], vec![Piece::Raw(vec![0xE9, 0x82, 0xA3])]],
+        writes: vec![
+            vec![Piece::Done],
+            vec![Piece::Raw(vec![0xE9, 0x82, 0xA3])],
+            vec![Piece::Words(1, 5)],
+            vec![Piece::Choice(1, Piece::Finish("stop".to_owned()).into())],
+        ],
+        split: Split::Each(7),
         ..Write::once(vec![])
     };
     let wait = Step::Wait(Pause::exactly(Duration::from_millis(1500)));
@@ -57,8 +64,14 @@ fn what_stands_beside_the_steps() {
         ("Cache-Control".to_owned(), String::new())
     );
     assert_eq!(
-        (scenario.gzip, scenario.hold),
-        (Some(Gzip::NoFlush), Some(Hold::Bytes(10)))
+        (scenario.compression, scenario.hold),
+        (
+            Some(Compression {
+                coding: Coding::Gzip,
+                flush: false
+            }),
+            Some(Hold::Bytes(10))
+        )
     );
 }
 
@@ -93,11 +106,11 @@ fn errors_name_file_line_key_and_a_fix() {
         ),
         (
             "steps = [{ writ = \"word\" }]",
-            "steps[1] has no key 'writ'; the keys here are wait, head, write",
+            "steps[1] has no key 'writ'; the keys here are wait, interim, head, write",
         ),
         (
             "steps = [{ times = 3 }]",
-            "steps[1] says nothing to do; give it one of wait, head, write, each, end",
+            "steps[1] says nothing to do; give it one of wait, interim, head, write, each, end",
         ),
         (
             "steps = [{ write = \"wrod\" }]",
@@ -138,6 +151,26 @@ fn errors_name_file_line_key_and_a_fix() {
         (
             "headers = [\"X-Y\"]\nsteps = []",
             "headers[1] = \"X-Y\" is no header field; write headers as",
+        ),
+        (
+            "br = \"flush\"\ngzip = \"flush\"\nsteps = []",
+            "is a second compression; leave one",
+        ),
+        (
+            "steps = [{ write = { words = \"5..1\" } }]",
+            "words = \"5..1\" is no range; write how many",
+        ),
+        (
+            "steps = [{ write = \"word\", split = 0 }]",
+            "steps[1].split = 0 never ends",
+        ),
+        (
+            "steps = [{ write = { error = \"x\", choice = 1 } }]",
+            "choice stands beside what belongs to no choice",
+        ),
+        (
+            "steps = [{ head = true }, { interim = 103 }]",
+            "steps[2].interim comes too late",
         ),
         (
             "hold = { bytes = 0 }\nsteps = []",

@@ -1,0 +1,1 @@
+//! Errors inside a 200.

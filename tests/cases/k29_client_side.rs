@@ -1,0 +1,1 @@
+//! Clients that go away.

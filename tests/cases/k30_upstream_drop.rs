@@ -1,0 +1,1 @@
+//! Upstreams that drop the connection.

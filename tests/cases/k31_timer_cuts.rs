@@ -1,0 +1,1 @@
+//! Streams cut by a timer.

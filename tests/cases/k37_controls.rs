@@ -1,0 +1,1 @@
+//! Healthy streams, which must not be flagged.
