@@ -73,6 +73,7 @@ rust:
 
 fuzz-quick:
 	$(call step,fuzz targets ($(QUICK_FUZZ_SECONDS) s each))
+	@cd fuzz && cargo clippy --release --locked --all-targets -- -D warnings
 	@fuzz/run.sh $(QUICK_FUZZ_SECONDS)
 
 peers:
