@@ -11,6 +11,15 @@ pub fn time(us: Us) -> String {
     }
 }
 
+/// An amount of bytes: "247 bytes", "4.0 KiB".
+pub fn bytes(bytes: f64) -> String {
+    if bytes < 1024.0 {
+        format!("{bytes:.0} bytes")
+    } else {
+        format!("{:.1} KiB", bytes / 1024.0)
+    }
+}
+
 /// A number and what it counts: "1 token event", "5 token events".
 pub fn count(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
@@ -26,6 +35,7 @@ mod tests {
             ["0.4 ms", "24 ms", "3.20 s"].map(str::to_owned),
             [400, 24_300, 3_200_000].map(time)
         );
+        assert_eq!([247.0, 16_384.0].map(bytes), ["247 bytes", "16.0 KiB"]);
         assert_eq!(
             (count(1, "event"), count(0, "event")),
             ("1 event".into(), "0 events".into())
