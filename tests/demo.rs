@@ -36,7 +36,8 @@ fn the_demo_shows_every_request_and_ends_with_exit_0() {
         "stall_no_catch_up",
         "late_first_token",
         "unmeasurable",
-        "transport_coalesced",
+        "block_burst",
+        "tick_burst",
     ] {
         assert!(text.contains(verdict), "no {verdict}:\n{text}");
     }

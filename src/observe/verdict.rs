@@ -20,6 +20,7 @@ mod late_tail;
 mod producer_batched;
 mod proxy_held;
 mod rhythm;
+mod spread;
 mod stall;
 mod tick_burst;
 mod transport_coalesced;

@@ -13,6 +13,10 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         Some(block) => format!("a buffer of {block} KiB"),
         None => "a buffer of that size".to_owned(),
     };
+    let apart = match rhythm.bytes.range() {
+        0.0 => "equal to the byte".to_owned(),
+        range => format!("no more than {} apart", bytes(range)),
+    };
     let also = match found.rival {
         Some(Constant::Period) => format!(
             " The period is as constant ({} %), so a timer fits as well.",
@@ -30,11 +34,10 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         at_ms: None,
         confidence: found.confidence,
         sentence: format!(
-            "Bursts of {} each ({} full ones, no more than {} apart, where an event has {}), one every {}: \
+            "Bursts of {} each ({} full ones, {apart}; an event has {}), one every {}: \
              {buffer} before this proxy fills, and then lets go.{also}",
             bytes(rhythm.bytes.mean),
             rhythm.n,
-            bytes(rhythm.bytes.range()),
             bytes(rhythm.event_bytes()),
             time(rhythm.period.mean as u64),
         ),

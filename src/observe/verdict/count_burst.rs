@@ -4,7 +4,7 @@ use super::Fired;
 use super::facts::Facts;
 use super::hints::with_clues;
 use super::rhythm::Constant;
-use super::words::{bytes, time};
+use super::words::{bytes, range, time};
 use crate::observe::record::{Side, Timing};
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
@@ -16,14 +16,12 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         at_ms: None,
         confidence: found.confidence,
         sentence: format!(
-            "Bursts of {} to {} events each ({} full ones), one every {}, of {} to {}: neither a size nor a \
+            "Bursts of {} events each ({} full ones), one every {}, of {}: neither a size nor a \
              time is constant, so something that counts events lets go of them together.",
-            rhythm.steps.min,
-            rhythm.steps.max,
+            range(rhythm.steps.min.to_string(), rhythm.steps.max.to_string()),
             rhythm.n,
             time(rhythm.period.mean as u64),
-            bytes(rhythm.bytes.min),
-            bytes(rhythm.bytes.max),
+            range(bytes(rhythm.bytes.min), bytes(rhythm.bytes.max)),
         ),
         hint: with_clues(
             facts,

@@ -76,10 +76,12 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     })
 }
 
-/// Whether every token event has a whole tool call, as far as numbers tell.
+/// Whether every token event has a whole tool call, as far as numbers tell: pieces of one are
+/// smaller, and come one after the other.
 fn is_whole_calls(facts: &Facts<'_>) -> bool {
     let (at, content) = (&facts.summary.at, facts.outcome.content);
     content.whole_tool_call
+        && facts.steps_by_burst().count() == 1
         && at.first_answer.is_none()
         && at.first_reasoning.is_none()
         && content.chars() >= WHOLE_CALL_CHARS * facts.n()

@@ -9,6 +9,7 @@
 //! 250 ms. Else the order is bytes, period, count, and the verdict says that both fit.
 
 use super::evenness::FASTEST;
+use super::spread::Spread;
 use crate::observe::bursts::{self, Burst};
 use crate::observe::stats::Us;
 
@@ -22,6 +23,9 @@ const AT_ONCE: Us = 3_000;
 /// From such a period (µs) on, so many steps at once are no engine's. One that speculates has
 /// several in each of its own steps, which take some tens of milliseconds.
 const LEAST_STEPS: [(f64, f64); 3] = [(250e3, 2.0), (80e3, 3.0), (30e3, 5.0)];
+
+/// So many will do where the bursts are cut within events.
+const LEAST_CUT: f64 = 2.0;
 
 /// What an engine accepts of a draft at once. Only more than that is a burst if each event has a
 /// read of its own: a hop that lets go of what it holds does so in one write.
@@ -42,6 +46,9 @@ const NOISE: f64 = 0.25;
 
 /// Nor does one of so much time, µs: releases and reads are late now and then.
 const JITTER: f64 = 2e3;
+
+/// A buffer that lets go of whole events overshoots by up to one, be their number constant or not.
+const OVERSHOOT: f64 = 0.5;
 
 /// Periods that people set, ms: delayed acknowledgements (40), flush intervals, moderation.
 const PERIODS: [f64; 11] = [
@@ -125,14 +132,10 @@ impl Rhythm {
             .iter()
             .map(|what| self.variation(*what))
             .reduce(f64::min)?;
-        let mut near = fits.iter().copied().filter(|what| {
-            let noise = if *what == Constant::Period {
-                self.noise_of_period()
-            } else {
-                NOISE
-            };
-            self.variation(*what) <= noise.max(2.0 * best)
-        });
+        let mut near = fits
+            .iter()
+            .copied()
+            .filter(|what| self.variation(*what) <= self.noise(*what).max(2.0 * best));
         let (first, rival) = (near.next()?, near.next());
         let found = |constant, rival, confidence| {
             Some(Found {
@@ -196,7 +199,13 @@ impl Rhythm {
         let least = LEAST_STEPS
             .iter()
             .find(|(from, _)| self.period.mean >= *from);
-        let least = least.map(|(_, least)| if shared { *least } else { DRAFT });
+        let is_cut = self.bytes.range() == 0.0 && self.steps.range() > 0.0;
+        let least = least.map(|(_, least)| match shared {
+            // Equal to the byte though their events are not: that is a buffer's cut.
+            _ if is_cut => LEAST_CUT,
+            true => *least,
+            false => DRAFT,
+        });
         // Faster than any engine is a bulk transfer: its parts come as the network takes them.
         least.is_some_and(|least| steps >= least) && self.event_time() >= FASTEST as f64
     }
@@ -210,8 +219,13 @@ impl Rhythm {
         }
     }
 
-    fn noise_of_period(&self) -> f64 {
-        NOISE.max(JITTER / self.event_time())
+    /// A variation that says nothing, in events.
+    fn noise(&self, what: Constant) -> f64 {
+        match what {
+            Constant::Bytes if self.steps.range() == 0.0 && self.block().is_some() => OVERSHOOT,
+            Constant::Period => NOISE.max(JITTER / self.event_time()),
+            _ => NOISE,
+        }
     }
 
     fn fits(&self, what: Constant) -> bool {
@@ -257,50 +271,4 @@ fn periods(bursts: &[Burst]) -> impl Iterator<Item = f64> + Clone {
         let period = (pair[1].start - pair[0].start) as f64;
         period / (period / usual).round().max(1.0)
     })
-}
-
-/// How far values are apart.
-#[derive(Debug)]
-pub struct Spread {
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub deviation: f64,
-    /// Least.
-    pub min: f64,
-    /// Most.
-    pub max: f64,
-}
-
-impl Spread {
-    /// The spread of these.
-    pub fn of(values: impl Iterator<Item = f64> + Clone) -> Spread {
-        let n = values.clone().count().max(1) as f64;
-        let mean = values.clone().sum::<f64>() / n;
-        let variance = values
-            .clone()
-            .map(|value| (value - mean).powi(2))
-            .sum::<f64>()
-            / n;
-        Spread {
-            mean,
-            deviation: variance.sqrt(),
-            min: values.clone().fold(f64::INFINITY, f64::min),
-            max: values.fold(0.0, f64::max),
-        }
-    }
-
-    /// Coefficient of variation.
-    pub fn cv(&self) -> f64 {
-        if self.mean > 0.0 {
-            self.deviation / self.mean
-        } else {
-            0.0
-        }
-    }
-
-    /// Most less least.
-    pub fn range(&self) -> f64 {
-        self.max - self.min
-    }
 }

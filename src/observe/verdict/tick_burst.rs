@@ -4,7 +4,7 @@ use super::Fired;
 use super::facts::Facts;
 use super::hints::with_clues;
 use super::rhythm::Constant;
-use super::words::{bytes, time};
+use super::words::{bytes, range, time};
 use crate::observe::record::{Side, Timing};
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
@@ -26,15 +26,13 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         at_ms: None,
         confidence: found.confidence,
         sentence: format!(
-            "A burst every {} ({} full ones, the period varies by {} %), of {} to {} events and {} to {}: a \
+            "A burst every {} ({} full ones, the period varies by {} %), of {} events and {}: a \
              timer lets go of what has come since, in a hop before this proxy or in the server.{also}",
             time(rhythm.period.mean as u64),
             rhythm.n,
             rhythm.period_percent(),
-            rhythm.steps.min,
-            rhythm.steps.max,
-            bytes(rhythm.bytes.min),
-            bytes(rhythm.bytes.max),
+            range(rhythm.steps.min.to_string(), rhythm.steps.max.to_string()),
+            range(bytes(rhythm.bytes.min), bytes(rhythm.bytes.max)),
         ),
         hint: with_clues(
             facts,

@@ -29,8 +29,14 @@ const PART_AND_PACE: [(Us, Us); 2] = [(50, 500), (200, 1_500)];
 /// How sure the pace alone makes one.
 const SURE_OF_PACE: f64 = 0.6;
 
-/// A stream from this length on would have shown blocks.
+/// Steps from which it is no short stream.
 const LONG: u64 = 20;
+
+/// A body of so many bytes would have shown the blocks of most buffers.
+const BLOCKS: u64 = 64 * 1024;
+
+/// How sure one can be of a whole body where it may be a block that never filled.
+const SURE_OF_SMALL: f64 = 0.85;
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let (n, wait, span) = (facts.n(), facts.wait(), facts.span());
@@ -64,7 +70,8 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         time(wait),
         count(facts.n_reads(), "read"),
     );
-    if n < LONG {
+    let is_small = facts.summary.bytes < BLOCKS;
+    if is_small {
         sentence += " So short a stream cannot tell a whole body from a block that never filled.";
     }
     if facts.has(Flag::LengthKnownStream) {
@@ -75,7 +82,9 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         code: "whole_body_burst",
         side: Side::Upstream,
         at_ms: facts.first().map(in_ms),
-        confidence: confidence.min(if together { 1.0 } else { SURE_OF_PACE }),
+        confidence: confidence
+            .min(if together { 1.0 } else { SURE_OF_PACE })
+            .min(if is_small { SURE_OF_SMALL } else { 1.0 }),
         sentence,
         hint: with_clues(
             facts,
