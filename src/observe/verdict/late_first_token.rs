@@ -25,8 +25,10 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
             time(wait),
             evenness::steady_then(facts)
         ),
-        hint: "the server had accepted the request: look at its queue, at the length of the prompt \
-               (prefill) and at its prompt cache",
+        hint:
+            "the server had accepted the request: look at its queue, at the length of the prompt \
+               (prefill) and at its prompt cache"
+                .into(),
         evidence: vec![
             ("wait_after_header_ms", in_ms(wait)),
             ("wait_ms", in_ms(facts.wait())),
