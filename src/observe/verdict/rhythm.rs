@@ -112,11 +112,13 @@ impl Rhythm {
             all if all.len() >= LEAST_FULL => all,
             _ => return None,
         };
+        // The first may share its buffer with the header.
+        let sized = &full[usize::from(full.len() == LEAST_FULL)..];
         let rhythm = Rhythm {
             n: full.len(),
-            bytes: Spread::of(full.iter().map(|burst| burst.bytes as f64)),
+            bytes: Spread::of(sized.iter().map(|burst| burst.bytes as f64)),
             period: Spread::of(periods(full)),
-            steps: Spread::of(full.iter().map(|burst| steps(burst) as f64)),
+            steps: Spread::of(sized.iter().map(|burst| steps(burst) as f64)),
             choices: choices as f64,
         };
         let lasting = Spread::of(full.iter().map(|burst| (burst.end - burst.start) as f64));
