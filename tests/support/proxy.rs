@@ -123,6 +123,13 @@ impl Proxy {
         read(&self.dir.path().join("stdout")) + &read(&self.dir.path().join("stderr"))
     }
 
+    /// Its memory in KiB as Linux calls it: `VmRSS` now, `VmHWM` at most so far. `None` on other systems.
+    pub fn memory(&self, name: &str) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with(name))?;
+        line.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, name: &str) {
         let pid = self.child.id();
