@@ -1,12 +1,12 @@
 //! Whole bodies held until their end.
 
 use super::hop::holding;
-use super::rig::{Ask, Case};
+use super::rig::{Ask, Case, played, run};
 use crate::support::Client;
 
 #[test]
 fn a01_what_was_gathered_before_is_the_upstreams() {
-    let run = Case::of("A01-held").run(Ask::chat());
+    let run = run("A01-held");
     run.near("/ttft_ms", 2000.0).near("/at/header_ms", 2000.0);
     run.near("/at/end_ms", 2000.0);
     run.is("/counts/token_events", 8);
@@ -18,8 +18,10 @@ fn a01_what_was_gathered_before_is_the_upstreams() {
 #[test]
 fn a01_what_is_gathered_behind_is_none_of_this_proxys() {
     let case = Case::of("A01");
-    let mut client = Client::connect(holding(case.proxy.addr, usize::MAX));
-    let run = case.server.exchange(&mut client, Ask::chat(), &case.proxy);
+    let [run] = played(|| {
+        let mut client = Client::connect(holding(case.proxy.addr, usize::MAX));
+        [case.server.exchange(&mut client, Ask::chat(), &case.proxy)]
+    });
     run.bytes_are_the_servers();
     let first = run.response.had(1).expect("a body");
     let waited = first.duration_since(run.start).as_millis();
@@ -36,14 +38,14 @@ fn a01_what_is_gathered_behind_is_none_of_this_proxys() {
 fn a02_a_gateway_that_gathers_the_answer_is_no_fast_engine() {
     let case = Case::with(&["A02-direct", "A02-gateway", "A02-length"], &[]);
 
-    let direct = case.run(Ask::chat().of("A02-direct"));
+    let [direct] = played(|| [case.run(Ask::chat().of("A02-direct"))]);
     direct
         .near("/ttft_ms", 272.0)
         .near("/gaps/token/p50_ms", 24.0);
     direct.verdict("steady", "").end("complete");
 
     for name in ["A02-gateway", "A02-length"] {
-        let held = case.run(Ask::chat().of(name));
+        let [held] = played(|| [case.run(Ask::chat().of(name))]);
         held.near("/ttft_ms", 1740.0);
         held.between("/gaps/token/p50_ms", 0.0, 1.0);
         held.verdict("whole_body_burst", "upstream").end("complete");

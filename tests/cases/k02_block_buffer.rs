@@ -1,7 +1,7 @@
 //! Buffers that pass full blocks on.
 
 use super::hop::holding;
-use super::rig::{Ask, Run, Server, near, number, record_of, run};
+use super::rig::{Ask, Run, Server, near, number, played, record_of, run};
 use crate::support::{Client, Proxy};
 
 /// Asserts that all bursts but the first (which shares its block with others' bytes) and the last have so many bytes,
@@ -54,8 +54,10 @@ fn on_both_sides(script: &str) -> (serde_json::Value, Run) {
     let behind = Proxy::with(&server.url(), &["--instance", "engine-side"]);
     let hop = holding(behind.addr, 8 * 1024);
     let before = Proxy::with(&format!("http://{hop}"), &["--instance", "client-side"]);
-    let mut client = Client::connect(before.addr);
-    let run = server.exchange(&mut client, Ask::chat(), &before);
+    let [run] = played(|| {
+        let mut client = Client::connect(before.addr);
+        [server.exchange(&mut client, Ask::chat(), &before)]
+    });
     run.bytes_are_the_servers();
     (record_of(&behind, &run.id), run)
 }

@@ -7,14 +7,15 @@ use std::thread;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::rig::{Ask, Case, Run};
+use super::rig::{Ask, Case, Run, played};
 use crate::support::{
     Client, DONE, End, LAST, Proxy, STREAM, Upstream, chat_request, chunk, event, finish,
 };
 
-/// Asks the only scenario of `case` and accepts that coding.
-fn ask(case: &Case, accept: &str) -> Run {
-    let run = case.run(Ask::chat().field("Accept-Encoding", accept));
+/// Asks that scenario and accepts that coding.
+fn ask(script: &str, accept: &str) -> Run {
+    let case = Case::of(script);
+    let [run] = played(|| [case.run(Ask::chat().field("Accept-Encoding", accept))]);
     encodings_pass(&run, accept);
     run
 }
@@ -30,7 +31,7 @@ fn encodings_pass(run: &Run, accept: &str) {
 
 #[test]
 fn a08_the_head_of_gzip_is_no_first_token() {
-    let run = ask(&Case::of("A08"), "gzip");
+    let run = ask("A08", "gzip");
     run.near("/at/header_ms", 10.0)
         .near("/at/first_byte_ms", 10.0);
     run.near("/ttft_ms", 1610.0).null("/ttft_null");
@@ -42,7 +43,7 @@ fn a08_the_head_of_gzip_is_no_first_token() {
 
 #[test]
 fn a08_another_compressor_that_waits_for_more() {
-    let run = ask(&Case::of("A08-zstd"), "zstd, gzip;q=0.5");
+    let run = ask("A08-zstd", "zstd, gzip;q=0.5");
     run.near("/at/header_ms", 10.0).near("/ttft_ms", 1610.0);
     run.is("/counts/token_events", 40).flag("encoded", true);
     run.verdict("whole_body_burst", "upstream").end("complete");
@@ -51,7 +52,7 @@ fn a08_another_compressor_that_waits_for_more() {
 
 #[test]
 fn a08_what_cannot_be_decoded_has_no_first_token() {
-    let run = ask(&Case::of("A08-unknown"), "x-secret");
+    let run = ask("A08-unknown", "x-secret");
     run.near("/at/first_byte_ms", 10.0);
     run.null("/ttft_ms").is("/ttft_null", "encoded");
     run.null("/counts/events").null("/counts/token_events");
@@ -61,7 +62,7 @@ fn a08_what_cannot_be_decoded_has_no_first_token() {
 
 /// Asks for a compressed stream that is flushed as it should be.
 fn flushed(script: &str, coding: &str, words: u64, every: f64) {
-    let run = ask(&Case::of(script), coding);
+    let run = ask(script, coding);
     run.is("/response/content_encoding", coding);
     run.flag("encoded", true).null("/ttft_null");
     run.near("/ttft_ms", 100.0)
@@ -161,8 +162,8 @@ fn most_memory_of(label: &str) -> Option<u64> {
 #[test]
 fn a10_only_the_coding_differs_and_only_one_is_bursty() {
     let (coded, plain) = thread::scope(|scope| {
-        let coded = scope.spawn(|| ask(&Case::of("A10-br"), "br, gzip"));
-        let plain = ask(&Case::of("A10-identity"), "identity");
+        let coded = scope.spawn(|| ask("A10-br", "br, gzip"));
+        let plain = ask("A10-identity", "identity");
         (coded.join().expect("a good run"), plain)
     });
     coded

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use super::rig::{Ask, Case, Run, run};
+use super::rig::{Ask, Case, Run, played, run};
 use crate::support::pause;
 
 /// Asserts that work stopped for so long after that token, and that nothing was held.
@@ -35,11 +35,13 @@ fn a12_a_pause_early_in_an_uneven_stream() {
 #[test]
 fn a12_two_streams_that_stop_in_one_interval_can_be_lined_up() {
     let case = Case::with(&["A12", "A12-later"], &[]);
-    let (one, other) = thread::scope(|scope| {
-        let one = scope.spawn(|| case.run(Ask::chat().of("A12")));
-        pause(300);
-        let other = case.run(Ask::chat().of("A12-later"));
-        (one.join().expect("a good run"), other)
+    let [one, other] = played(|| {
+        thread::scope(|scope| {
+            let one = scope.spawn(|| case.run(Ask::chat().of("A12")));
+            pause(300);
+            let other = case.run(Ask::chat().of("A12-later"));
+            [one.join().expect("a good run"), other]
+        })
     });
     stopped(&one, 50, 1000.0);
     stopped(&other, 35, 1000.0);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::rig::{Ask, Case, Run, run};
+use super::rig::{Ask, Case, Run, played, run};
 
 fn tools() -> serde_json::Value {
     json!([{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}])
@@ -24,7 +24,7 @@ fn in_one_event(run: &Run, after: f64) {
 #[test]
 fn a13_tools_make_one_event_of_an_answer() {
     let case = Case::with(&["A13", "A13-tools", "A13-call"], &[]);
-    let without = case.run(Ask::chat().of("A13"));
+    let [without] = played(|| [case.run(Ask::chat().of("A13"))]);
     without
         .is("/request/has_tools", false)
         .is("/request/stream", true);

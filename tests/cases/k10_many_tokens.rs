@@ -1,6 +1,6 @@
 //! Several tokens in one event, cumulative texts.
 
-use super::rig::{Ask, Case, Run, run};
+use super::rig::{Ask, Case, Run, played, run};
 
 /// Asserts that rates are of what was counted: chunks, and tokens by the server's own count.
 fn rates_are_of_what_was_counted(run: &Run, events: u64) {
@@ -35,7 +35,7 @@ fn a15_drafts_of_many_lengths_are_steady() {
 
 #[test]
 fn a16_growing_events_are_steady() {
-    let run = Case::of("A16").run(Ask::to("/generate"));
+    let [run] = played(|| [Case::of("A16").run(Ask::to("/generate"))]);
     // the first event has no text
     run.near("/at/first_event_ms", 80.0).near("/ttft_ms", 120.0);
     run.near("/gaps/token/p50_ms", 30.0);

@@ -1,12 +1,14 @@
 //! A model that is loaded first.
 
-use super::rig::{Ask, Case};
+use super::rig::{Ask, Case, played};
 
 #[test]
 fn a17_a_model_that_is_loaded_first_is_a_late_header() {
-    let case = Case::with(&["A17", "A17-warm"], &[]);
-    let mut client = case.client();
-    let cold = case.run_on(&mut client, Ask::chat().of("A17"));
+    let [cold, warm] = played(|| {
+        let case = Case::with(&["A17", "A17-warm"], &[]);
+        let mut client = case.client();
+        ["A17", "A17-warm"].map(|name| case.run_on(&mut client, Ask::chat().of(name)))
+    });
     cold.near("/at/header_ms", 2400.0).near("/ttft_ms", 2460.0);
     cold.near("/gaps/token/p50_ms", 30.0);
     cold.is("/load/cold", true);
@@ -17,7 +19,6 @@ fn a17_a_model_that_is_loaded_first_is_a_late_header() {
         .says("cannot tell");
     cold.says("steady");
 
-    let warm = case.run_on(&mut client, Ask::chat().of("A17-warm"));
     warm.near("/at/header_ms", 20.0).near("/ttft_ms", 60.0);
     warm.near("/gaps/token/p50_ms", 30.0);
     // nothing of the first is left in the second

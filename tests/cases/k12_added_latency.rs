@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-use super::rig::{Ask, Case, Run, Server};
+use super::rig::{Ask, Run, Server, played, run};
 use crate::support::{Client, Proxy, pause};
 
 /// Asserts where the time went, in ms: connecting, and from the request to the header.
@@ -31,14 +31,11 @@ fn phases(run: &Run, connect: (f64, f64), header: f64) {
 
 #[test]
 fn a18_a_request_that_is_passed_on_late_is_a_wait_for_the_header() {
-    let case = Case::with(&["A18-direct", "A18-hop"], &[]);
-    let direct = case.run(Ask::chat().of("A18-direct"));
+    let direct = run("A18-direct");
     direct.near("/ttft_ms", 100.0).verdict("steady", "");
     phases(&direct, (0.0, 100.0), 100.0);
 
-    // on a connection of its own, that connecting is measured
-    let case = Case::of("A18-hop");
-    let hop = case.run(Ask::chat());
+    let hop = run("A18-hop");
     hop.near("/ttft_ms", 2300.0)
         .verdict("late_header", "upstream");
     phases(&hop, (0.0, 100.0), 2300.0);
@@ -48,14 +45,16 @@ fn a18_a_request_that_is_passed_on_late_is_a_wait_for_the_header() {
 #[test]
 fn a18_a_connection_that_is_accepted_late_is_connect_time() {
     let server = Server::start(&["A18-direct"]);
-    let (addr, open) = busy(server.addr);
-    let proxy = Proxy::with(&format!("http://{addr}"), &[]);
-    let mut client = Client::connect(proxy.addr);
-    thread::spawn(move || {
-        pause(600);
-        open();
+    let [run] = played(|| {
+        let (addr, open) = busy(server.addr);
+        let proxy = Proxy::with(&format!("http://{addr}"), &[]);
+        let mut client = Client::connect(proxy.addr);
+        thread::spawn(move || {
+            pause(600);
+            open();
+        });
+        [server.exchange(&mut client, Ask::chat(), &proxy)]
     });
-    let run = server.exchange(&mut client, Ask::chat(), &proxy);
     run.bytes_are_the_servers();
     // the kernel tries again after 1 s, then after 2 more
     phases(&run, (600.0, 8000.0), 100.0);

@@ -26,9 +26,23 @@ const AT_LAST: Duration = Duration::from_millis(1500);
 /// A pause after a write that is long enough to see whether the write was held until the next.
 const PAUSE: Duration = Duration::from_millis(40);
 
+/// A server that was later than this with a write did not play its script: other gaps came than it wanted.
+const LATE: Duration = Duration::from_millis(15);
+/// How often a busy machine gets the chance to play it.
+const TRIES: usize = 5;
+
 /// Asks scenario `name` for one chat stream.
 pub fn run(name: &str) -> Run {
-    Case::of(name).run(Ask::chat())
+    let [run] = played(|| [Case::of(name).run(Ask::chat())]);
+    run
+}
+
+/// Runs something again as long as the server did not play its scripts. That is for it to know alone: what the proxy
+/// did has no part in it.
+pub fn played<const N: usize>(runs: impl Fn() -> [Run; N]) -> [Run; N] {
+    let in_time = |runs: &[Run; N]| runs.iter().all(|run| run.answer.late < LATE);
+    let mut tries = (1..TRIES).map(|_| runs());
+    tries.find(in_time).unwrap_or_else(&runs)
 }
 
 /// A simulated server and the proxy in front of it.
