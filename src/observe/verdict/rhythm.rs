@@ -56,7 +56,7 @@ const PERIODS: [f64; 11] = [
 ];
 
 /// A timer's mean period is exact within this.
-const EXACT: f64 = 0.01;
+const EXACT: f64 = 0.005;
 
 /// Bursts as they came: full ones, all but the last, which is what was left; and but for the first,
 /// which may share its buffer with the header or begin within a period, if there are enough.
@@ -146,10 +146,13 @@ impl Rhythm {
                 confidence,
             })
         };
+        if moderated && first != Constant::Period && fits.contains(&Constant::Period) {
+            return found(Constant::Period, Some(first), 0.6); // a cause that is known
+        }
         let Some(rival) = rival else {
             return found(first, None, if fits.len() == 1 { 0.9 } else { 0.8 });
         };
-        match self.clue(moderated) {
+        match self.clue() {
             Some(clue) if clue == rival => found(rival, Some(first), 0.6),
             Some(clue) if clue == first => found(first, Some(rival), 0.6),
             _ => found(first, Some(rival), 0.5),
@@ -245,13 +248,13 @@ impl Rhythm {
     }
 
     /// What speaks for bytes or for the period where both are constant.
-    fn clue(&self, moderated: bool) -> Option<Constant> {
+    fn clue(&self) -> Option<Constant> {
         let above = |period: f64| self.period.mean - period * 1e3;
         let is_exact = |period: &f64| above(*period).abs() <= EXACT * period * 1e3;
         let is_near = |period: &f64| (0.0..self.event_time()).contains(&above(*period));
         if self.bytes.mean == self.power_of_two() {
             Some(Constant::Bytes)
-        } else if moderated || PERIODS.iter().any(is_exact) {
+        } else if PERIODS.iter().any(is_exact) {
             Some(Constant::Period)
         } else if self.block().is_some() {
             Some(Constant::Bytes)
