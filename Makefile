@@ -11,10 +11,13 @@ PEERS := tests/peers
 # How many random streams the property tests send through a real proxy.
 STREAMS := 10000
 QUICK_STREAMS := 500
+# How long each fuzz target gets new inputs: in `make fuzz`, and in `make test`.
+FUZZ_SECONDS := 600
+QUICK_FUZZ_SECONDS := 5
 
 step = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help demo test test-quick setup build bench clean-parts lint rust peers
+.PHONY: help demo test test-quick setup build bench fuzz clean-parts lint rust fuzz-quick peers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
@@ -26,7 +29,7 @@ demo: ## simulated server, proxy, a few dozen requests, and the plots (under 20 
 
 test: ## everything: lint, docs, unit, property and socket tests, then real servers and SDKs
 	@scripts/setup.sh test
-	@$(MAKE) --no-print-directory lint rust STREAMS=$(STREAMS) FULL=1
+	@$(MAKE) --no-print-directory lint rust fuzz-quick STREAMS=$(STREAMS) FULL=1
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory peers
 	@printf '\nmake test: all passed\n'
@@ -46,6 +49,10 @@ bench: ## the benches (criterion)
 	@scripts/setup.sh demo
 	@cargo bench --locked
 
+fuzz: ## every fuzz target, FUZZ_SECONDS each (600)
+	@scripts/setup.sh fuzz
+	@fuzz/run.sh $(FUZZ_SECONDS) fuzz/found
+
 clean-parts: ## remove the Python and npm parts that set-up installed in this checkout
 	rm -rf .venv $(PEERS)/node_modules
 
@@ -54,6 +61,7 @@ clean-parts: ## remove the Python and npm parts that set-up installed in this ch
 lint:
 	$(call step,cargo fmt)
 	@cargo fmt --all --check
+	@cargo fmt --manifest-path fuzz/Cargo.toml --check
 	$(call step,cargo clippy)
 	@cargo clippy --locked --all-targets -- -D warnings
 	$(call step,cargo doc)
@@ -63,8 +71,14 @@ rust:
 	$(call step,cargo test ($(STREAMS) random streams))
 	@TEST_RANDOM_STREAMS=$(STREAMS) $(if $(FULL),TEST_FULL=1) cargo test --locked
 
+fuzz-quick:
+	$(call step,fuzz targets ($(QUICK_FUZZ_SECONDS) s each))
+	@cd fuzz && cargo clippy --release --locked --all-targets -- -D warnings
+	@fuzz/run.sh $(QUICK_FUZZ_SECONDS)
+
 peers:
 	$(call step,real peers: llmock + nginx + the official SDKs for Python)
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} $(PYTHON) -m pytest $(PEERS)
-	$(call step,real peers: llmock + the official SDKs for Node)
+	$(call step,real peers: llmock + the official SDKs for Node; another framing of event streams)
+	@cargo build --locked --example frames
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} node --test --test-reporter=spec $(PEERS)/*.test.mjs

@@ -3,7 +3,8 @@
 #
 #   scripts/setup.sh rust   a Rust toolchain with rustfmt and clippy, a C compiler, cmake, curl, jq
 #   scripts/setup.sh demo   the same without rustfmt and clippy
-#   scripts/setup.sh test   `rust`, nginx, and the pinned Python and npm parts of tests/peers
+#   scripts/setup.sh fuzz   Rust as it is, and a C++ compiler
+#   scripts/setup.sh test   `rust`, a C++ compiler, nginx, and the pinned Python and npm parts of tests/peers
 #
 # System packages come by apt when we are root, else one line says what to install. Python and npm parts
 # go into ignored folders of the checkout (.venv, tests/peers/node_modules).
@@ -17,13 +18,14 @@ main() {
         system_parts compile readme
         rust_components
         ;;
+    fuzz) system_parts fuzz ;;
     test)
-        system_parts compile readme peers
+        system_parts compile readme fuzz peers
         rust_components
         python_parts
         npm_parts
         ;;
-    *) fail "usage: scripts/setup.sh [demo|rust|test]" ;;
+    *) fail "usage: scripts/setup.sh [demo|rust|fuzz|test]" ;;
     esac
 }
 
@@ -61,6 +63,9 @@ missing_packages() {
         readme) # its examples are run
             has curl || packages+=(curl)
             has jq || packages+=(jq)
+            ;;
+        fuzz)
+            has c++ || packages+=(g++) # libFuzzer is built from its source
             ;;
         peers)
             has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)

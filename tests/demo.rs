@@ -35,7 +35,8 @@ fn the_demo_shows_every_request_and_ends_with_exit_0() {
         "whole_body_burst",
         "stall_no_catch_up",
         "late_first_token",
-        "transport_coalesced",
+        "block_burst",
+        "tick_burst",
     ] {
         assert!(text.contains(verdict), "no {verdict}:\n{text}");
     }

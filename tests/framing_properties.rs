@@ -1,149 +1,32 @@
 //! Any split of any stream gives the same frames as a naive oracle that looks at the whole input,
 //! and gives each of them at the byte that completes it.
 
-use dripline::observe::framing::{Decoder, Frame, NdJsonDecoder, SseDecoder};
-use dripline::observe::request::{RequestFacts, RequestScan};
+mod oracle;
+
+use dripline::observe::framing::{Decoder, NdJsonDecoder, SseDecoder};
+use dripline::observe::request::RequestScan;
+use oracle::{BOM, Found, facts_oracle, json_lines_oracle, own, sse_oracle};
 use proptest::prelude::*;
 use proptest::sample::select;
-use serde_json::Value;
-
-const BOM: &[u8] = b"\xEF\xBB\xBF";
-
-/// A frame with bytes of its own.
-#[derive(Debug, Clone, PartialEq)]
-enum Owned {
-    Event(Vec<u8>, Vec<u8>),
-    Comment,
-    Empty(Vec<u8>),
-    TooLarge(u64),
-}
-
-fn own(frame: Frame<'_>) -> Owned {
-    match frame {
-        Frame::Event { name, data } => Owned::Event(name.to_vec(), data.to_vec()),
-        Frame::Comment => Owned::Comment,
-        Frame::Empty { name } => Owned::Empty(name.to_vec()),
-        Frame::TooLarge { bytes } => Owned::TooLarge(bytes),
-    }
-}
-
-/// What a stream holds: the frames it completes, and the one that its end cuts off, if any.
-type Frames = (Vec<Owned>, Option<Owned>);
 
 /// Decodes the parts one after the other. After each, what came so far must be what the `oracle`
 /// finds in so much of the stream; at the end, the frame that was cut off must come too.
 fn check(
     mut decoder: Decoder,
     parts: &[&[u8]],
-    oracle: impl Fn(&[u8]) -> Frames,
+    oracle: impl Fn(&[u8]) -> Found,
 ) -> Result<(), TestCaseError> {
     let (mut frames, mut fed) = (Vec::new(), Vec::new());
     for part in parts {
         decoder.push(part, |frame| frames.push(own(frame)));
         fed.extend_from_slice(part);
-        prop_assert_eq!(&frames, &oracle(&fed).0, "after {} bytes", fed.len());
+        prop_assert_eq!(&frames, &oracle(&fed).frames, "after {} bytes", fed.len());
     }
     let unterminated = decoder.finish(|frame| frames.push(own(frame)));
-    let (mut expected, last) = oracle(&fed);
-    prop_assert_eq!(unterminated, last.is_some());
-    expected.extend(last);
-    prop_assert_eq!(frames, expected, "at the end");
+    let expected = oracle(&fed);
+    prop_assert_eq!(unterminated, expected.cut);
+    prop_assert_eq!(frames, expected.all(), "at the end");
     Ok(())
-}
-
-/// The standard's algorithm, line after line over the whole stream.
-fn sse_oracle(stream: &[u8], limit: usize) -> Frames {
-    let stream = stream.strip_prefix(BOM).unwrap_or(stream);
-    let mut lines: Vec<Vec<u8>> = vec![Vec::new()];
-    let mut at = 0;
-    while at < stream.len() {
-        match stream[at] {
-            b'\r' if stream.get(at + 1) == Some(&b'\n') => {
-                at += 1;
-                lines.push(Vec::new());
-            }
-            b'\r' | b'\n' => lines.push(Vec::new()),
-            byte => lines.last_mut().unwrap().push(byte),
-        }
-        at += 1;
-    }
-    let rest = lines.pop().unwrap();
-    let mut frames = Vec::new();
-    let mut block: Vec<Vec<u8>> = Vec::new();
-    for line in lines {
-        if line.starts_with(b":") {
-            frames.push(Owned::Comment);
-        } else if line.is_empty() {
-            frames.extend(dispatch(&block, limit));
-            block.clear();
-        } else {
-            block.push(line);
-        }
-    }
-    if !rest.is_empty() && !rest.starts_with(b":") {
-        block.push(rest);
-    }
-    let last = dispatch(&block, limit).filter(|frame| !matches!(frame, Owned::Empty(_)));
-    (frames, last)
-}
-
-fn dispatch(block: &[Vec<u8>], limit: usize) -> Option<Owned> {
-    let size: usize = block.iter().map(Vec::len).sum();
-    if size > limit {
-        return Some(Owned::TooLarge(size as u64));
-    }
-    let (mut name, mut data) = (Vec::new(), None::<Vec<u8>>);
-    for line in block {
-        let colon = line.iter().position(|byte| *byte == b':');
-        let colon = colon.unwrap_or(line.len());
-        let value = line.get(colon + 1..).unwrap_or_default();
-        let value = value.strip_prefix(b" ").unwrap_or(value);
-        match &line[..colon] {
-            b"event" => name = value.to_vec(),
-            b"data" => match &mut data {
-                Some(data) => data.extend([b"\n", value].concat()),
-                None => data = Some(value.to_vec()),
-            },
-            _ => {}
-        }
-    }
-    match data {
-        Some(data) => Some(Owned::Event(name, data)),
-        None => (!block.is_empty()).then_some(Owned::Empty(name)),
-    }
-}
-
-/// Every line by itself.
-fn json_lines_oracle(stream: &[u8], limit: usize) -> Frames {
-    let frame = |(number, line): (usize, &[u8])| {
-        if line.len() > limit {
-            return Some(Owned::TooLarge(line.len() as u64));
-        }
-        let line = line
-            .strip_prefix(BOM)
-            .filter(|_| number == 0)
-            .unwrap_or(line);
-        let line = line.trim_ascii();
-        (!line.is_empty()).then(|| Owned::Event(Vec::new(), line.to_vec()))
-    };
-    let lines = stream.split(|byte| *byte == b'\n').enumerate();
-    let mut frames: Vec<Option<Owned>> = lines.map(frame).collect();
-    let last = frames.pop().flatten();
-    (frames.into_iter().flatten().collect(), last)
-}
-
-fn facts_oracle(body: &str) -> RequestFacts {
-    let value: Value = serde_json::from_str(body).unwrap();
-    let plain = |text: &str| {
-        let kept = |c: &char| !c.is_control() && *c != char::REPLACEMENT_CHARACTER;
-        text.chars().filter(kept).collect()
-    };
-    let offers = |key: &str| value[key].as_array().is_some_and(|tools| !tools.is_empty());
-    RequestFacts {
-        model: value["model"].as_str().map(plain),
-        stream: value["stream"].as_bool(),
-        has_tools: offers("tools") || offers("functions"),
-    }
 }
 
 proptest! {
@@ -167,10 +50,11 @@ proptest! {
 
     #[test]
     fn the_request_scan_agrees_with_a_json_parser(body in body(), at in places()) {
+        let facts = facts_oracle(&serde_json::from_str(&body).unwrap());
         for parts in splits(body.as_bytes(), &at) {
             let mut scan = RequestScan::new();
             parts.iter().for_each(|part| scan.push(part));
-            prop_assert_eq!(scan.finish(), facts_oracle(&body));
+            prop_assert_eq!(&scan.finish(), &facts);
         }
     }
 

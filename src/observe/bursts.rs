@@ -14,6 +14,8 @@ const AT_ONCE: Us = 1_000;
 pub struct Burst {
     /// Its first event, from the first event of the stream.
     pub start: Us,
+    /// Its last event, likewise.
+    pub end: Us,
     /// Its events.
     pub events: u64,
     /// Token events among them.
@@ -36,12 +38,14 @@ pub fn find(events: &[Logged], within: Us) -> Vec<Burst> {
         let (tokens, bytes) = (u64::from(event.is_token), u64::from(event.bytes));
         match bursts.last_mut() {
             Some(burst) if i > 0 && Us::from(event.gap) <= within => {
+                burst.end = at;
                 burst.events += 1;
                 burst.tokens += tokens;
                 burst.bytes += bytes;
             }
             _ => bursts.push(Burst {
                 start: at,
+                end: at,
                 events: 1,
                 tokens,
                 bytes,
@@ -49,6 +53,23 @@ pub fn find(events: &[Logged], within: Us) -> Vec<Burst> {
         }
     }
     bursts
+}
+
+/// The same bursts, those that are at most `within` apart taken as one.
+pub fn merged(bursts: &[Burst], within: Us) -> Vec<Burst> {
+    let mut all: Vec<Burst> = Vec::new();
+    for burst in bursts {
+        match all.last_mut() {
+            Some(last) if burst.start - last.end <= within => {
+                last.end = burst.end;
+                last.events += burst.events;
+                last.tokens += burst.tokens;
+                last.bytes += burst.bytes;
+            }
+            _ => all.push(*burst),
+        }
+    }
+    all
 }
 
 /// Median time from the start of a burst to the start of the next.
@@ -97,6 +118,11 @@ mod tests {
             .collect();
         assert_eq!(sizes, [(0, 3, 30), (2_501, 2, 20), (52_501, 1, 10)]);
         assert_eq!(period(&bursts), Some(50_000));
+        let merged: Vec<_> = merged(&bursts, 1_001)
+            .iter()
+            .map(|burst| (burst.start, burst.end, burst.events, burst.bytes))
+            .collect();
+        assert_eq!(merged, [(0, 2_501, 5, 50), (52_501, 52_501, 1, 10)]);
         assert_eq!(length_from(&events, 3, 1_000), Some(2));
         assert_eq!(length_from(&events, 6, 1_000), None);
     }

@@ -83,7 +83,7 @@ pub enum Shape {
 /// `asked` tells whether the request asked for a stream: only then is a label doubted that
 /// promises none. `arrays` tells whether such a stream may be an array.
 pub fn shape(media: Media, asked: bool, arrays: bool, first: &[u8]) -> Option<Shape> {
-    /// Blank lines that a body may begin with before its label is believed.
+    /// Bytes of blank lines that a body may begin with before its label is believed.
     const PATIENCE: usize = 64;
     /// The longest line that is waited for to see whether it is JSON of its own.
     const LONGEST_LINE: usize = 64 * 1024;
@@ -92,8 +92,12 @@ pub fn shape(media: Media, asked: bool, arrays: bool, first: &[u8]) -> Option<Sh
     if !is_doubtful {
         return Some(Shape::Whole);
     }
-    match look(first) {
-        Look::Short if first.len() < PATIENCE => None,
+    // Looks no further than it waits, so that it does not matter how much came at once.
+    let up_to = |length: usize| &first[..first.len().min(length)];
+    if let Look::Short = look(up_to(PATIENCE)) {
+        return (first.len() >= PATIENCE).then(|| media.shape());
+    }
+    match look(up_to(LONGEST_LINE)) {
         Look::Fields => Some(Shape::Sse),
         Look::Array if asked && arrays => Some(Shape::JsonArray),
         // JSON lines, or one object that is spread over several lines for people to read.
@@ -185,6 +189,12 @@ mod tests {
         assert_eq!(json("\n\nid:1"), Some(Shape::Sse));
         assert_eq!(json("database"), Some(Shape::Whole));
         assert_eq!(json("{\"id\":1}"), Some(Shape::Whole));
+        let late = "\n".repeat(64) + "data:";
+        assert_eq!(
+            (json(&late[1..]), json(&late)),
+            (Some(Shape::Whole), Some(Shape::Whole))
+        );
+        assert_eq!(json(&late[5..]), Some(Shape::Sse));
         let stream = |first: &[u8]| shape(Media::EventStream, false, false, first);
         assert_eq!(stream(b"{\"a\":"), None);
         assert_eq!(stream(b"{\"a\":1}\n"), Some(Shape::JsonLines));

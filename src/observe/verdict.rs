@@ -7,16 +7,22 @@
 //!
 //! One vantage point can only say on which side of itself something happened.
 
+mod block_burst;
+mod count_burst;
 mod cut;
 mod downstream_backpressure;
 mod evenness;
 mod facts;
+mod hints;
 mod late_first_token;
 mod late_header;
 mod late_tail;
 mod producer_batched;
 mod proxy_held;
+mod rhythm;
+mod spread;
 mod stall;
+mod tick_burst;
 mod transport_coalesced;
 mod unmeasurable;
 mod whole_body_burst;
@@ -29,11 +35,14 @@ use super::record::{Finding, Side, Timing, Verdict};
 pub use facts::Facts;
 
 /// All rules, the weightiest first.
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 14] = [
     unmeasurable::check,
     downstream_backpressure::when_reading_stopped,
-    whole_body_burst::check,
     producer_batched::check,
+    whole_body_burst::check,
+    block_burst::check,
+    tick_burst::check,
+    count_burst::check,
     transport_coalesced::check,
     stall::check,
     proxy_held::check,
@@ -53,7 +62,7 @@ pub(crate) struct Fired {
     at_ms: Option<f64>,
     confidence: f64,
     sentence: String,
-    hint: &'static str,
+    hint: Cow<'static, str>,
     evidence: Vec<(&'static str, f64)>,
 }
 
@@ -97,7 +106,7 @@ impl Fired {
             side: self.side,
             at_ms: self.at_ms,
             sentence: self.sentence,
-            hint: self.hint.to_owned(),
+            hint: self.hint.into_owned(),
         }
     }
 }

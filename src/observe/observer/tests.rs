@@ -8,6 +8,8 @@ mod ends;
 mod golden;
 mod grammar;
 mod hostile;
+mod phases;
+mod rhythm;
 mod support;
 mod timing;
 mod tokens;

@@ -21,7 +21,9 @@ impl Silence {
 
     /// A byte came.
     pub fn on_byte(&mut self, at: Us) {
-        self.take(at);
+        if self.since != Some(at) {
+            self.take(at); // more of the same read is no silence
+        }
         self.since = Some(at);
     }
 
@@ -62,5 +64,15 @@ mod tests {
         let mut silence = Silence::default();
         silence.finish(170);
         assert_eq!((silence.longest, silence.before_end), (None, None));
+    }
+
+    #[test]
+    fn the_pieces_of_one_read_make_no_silence() {
+        let mut silence = Silence::default();
+        silence.on_byte(10);
+        silence.on_byte(10);
+        assert_eq!(silence.longest, None);
+        silence.finish(50);
+        assert_eq!(silence.longest, Some((40, 50)));
     }
 }

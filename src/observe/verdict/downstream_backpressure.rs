@@ -40,7 +40,8 @@ fn fired(facts: &Facts<'_>, confidence: f64) -> Fired {
             time(blocked)
         ),
         hint: "look after this proxy: a client that does its work between reads, a slow network, a hop \
-               that is overloaded",
+               that is overloaded"
+            .into(),
         evidence: vec![("blocked_ms", in_ms(blocked))],
     }
 }

@@ -1,6 +1,8 @@
 //! What the rules look at: the figures, in the unit in which the stream is to be judged.
 
-use crate::observe::bursts::Burst;
+use super::evenness;
+use super::rhythm::{Constant, Found, Rhythm};
+use crate::observe::bursts::{self, Burst};
 use crate::observe::media::Media;
 use crate::observe::outcome::{Outcome, Reading};
 use crate::observe::record::{End, Flag, Framing, Stall};
@@ -17,6 +19,20 @@ pub enum Unit {
     /// Chunks, where there are no events.
     Chunk,
 }
+
+impl Unit {
+    /// Steps in a burst of events; none where only chunks are known.
+    fn steps(self, burst: &Burst) -> u64 {
+        match self {
+            Unit::Token => burst.tokens,
+            Unit::Event => burst.events,
+            Unit::Chunk => 0,
+        }
+    }
+}
+
+/// Steps that share a read on average, when a read is the proof that they were held.
+pub const SHARED: f64 = 2.0;
 
 /// Everything a rule may ask.
 pub struct Facts<'a> {
@@ -129,16 +145,35 @@ impl Facts<'_> {
     /// Steps in each burst that has any; none where only chunks are known.
     pub fn steps_by_burst(&self) -> impl Iterator<Item = u64> {
         let unit = self.unit();
-        let steps = move |burst: &Burst| match unit {
-            Unit::Token => burst.tokens,
-            Unit::Event => burst.events,
-            Unit::Chunk => 0,
-        };
         self.summary
             .bursts
             .iter()
-            .map(steps)
+            .map(move |burst| unit.steps(burst))
             .filter(|&steps| steps > 0)
+    }
+
+    /// Median time from one burst with a step to the next.
+    pub fn burst_period(&self) -> Option<Us> {
+        let unit = self.unit();
+        let bursts = self.summary.bursts.iter();
+        let bursts: Vec<Burst> = bursts
+            .filter(|burst| unit.steps(burst) > 0)
+            .copied()
+            .collect();
+        bursts::period(&bursts)
+    }
+
+    /// The rhythm of the bursts, if `constant` is what is constant in it.
+    pub fn constant(&self, constant: Constant) -> Option<(Rhythm, Found)> {
+        if evenness::is_even(self) {
+            return None;
+        }
+        let unit = self.unit();
+        let steps = |burst: &Burst| unit.steps(burst);
+        let shared = self.steps_per_read() >= SHARED;
+        let rhythm = Rhythm::of(&self.summary.bursts, steps, self.choices(), shared)?;
+        let found = rhythm.constant(self.has(Flag::AzureFilter))?;
+        (found.constant == constant).then_some((rhythm, found))
     }
 
     /// Steps per burst and choice, on average; 1 where nothing is known.
@@ -172,6 +207,13 @@ impl Facts<'_> {
     pub fn is_kept_whole(&self) -> bool {
         let kept: u64 = self.summary.bursts.iter().map(|burst| burst.events).sum();
         kept == self.summary.n_events
+    }
+
+    /// The body's compression.
+    pub fn encoding(&self) -> Option<&str> {
+        let encoding = self.outcome.response?.content_encoding.as_deref()?.trim();
+        let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
+        (!is_plain).then_some(encoding)
     }
 
     /// How the upstream framed the body.

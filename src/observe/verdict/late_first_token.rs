@@ -14,6 +14,8 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     if wait < LONG_WAIT || !evenness::is_even(facts) {
         return None;
     }
+    let silence = facts.summary.silence.longest_ms.unwrap_or(0.0);
+    let kept_alive = facts.outcome.content.keepalives > 0 && silence < in_ms(wait);
     Some(Fired {
         timing: Timing::LateFirstToken,
         code: "late_first_token",
@@ -25,8 +27,15 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
             time(wait),
             evenness::steady_then(facts)
         ),
-        hint: "the server had accepted the request: look at its queue, at the length of the prompt \
-               (prefill) and at its prompt cache",
+        hint: if kept_alive {
+            "keep-alives came before any output: whoever sent the header need not be who does the \
+             work. Look at the queue behind it, at the length of the prompt (prefill) and at the \
+             prompt cache"
+        } else {
+            "the server had accepted the request: look at its queue, at the length of the prompt \
+             (prefill) and at its prompt cache"
+        }
+        .into(),
         evidence: vec![
             ("wait_after_header_ms", in_ms(wait)),
             ("wait_ms", in_ms(facts.wait())),

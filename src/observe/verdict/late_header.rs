@@ -27,7 +27,8 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
             evenness::steady_then(facts)
         ),
         hint: "a cold start (the model was being loaded), a queue, or a hop that holds the header until \
-               there is a body: this place cannot tell them apart",
+               there is a body: this place cannot tell them apart"
+            .into(),
         evidence: vec![
             ("header_wait_ms", in_ms(wait)),
             ("wait_ms", in_ms(facts.wait())),

@@ -37,7 +37,8 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         confidence: 0.8,
         sentence: sentence + ".",
         hint: "the server closes late (usage, checks, storage), or the last small piece sat in a buffer: \
-               see whether a comment of 4 KB after it makes it come at once",
+               see whether a comment of 4 KB after it makes it come at once"
+            .into(),
         evidence,
     })
 }

@@ -1,5 +1,5 @@
-//! One event with all the text: the producer gathered it. No proxy setting can undo that; many
-//! events in one read are another matter.
+//! One event with all the text, or one per tool call: the producer gathered it. No proxy setting
+//! can undo that; many events in one read are another matter.
 
 use super::Fired;
 use super::facts::{Facts, Unit};
@@ -16,13 +16,18 @@ const SOME_CHARS: u64 = 24;
 /// So much text in one event is a batch whatever the wait.
 const MANY_CHARS: u64 = 100;
 
+/// Events with nothing but tool calls have so many characters on average if each has a whole one; a
+/// piece of a call's arguments is a token or two.
+const WHOLE_CALL_CHARS: u64 = 8;
+
 /// The server's own count of completion tokens that make a batch.
 const MANY_TOKENS: u64 = 4;
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let content = facts.outcome.content;
     let (n, wait) = (facts.n(), facts.wait());
-    if facts.unit() != Unit::Token || n == 0 || n > facts.choices() {
+    let whole_calls = is_whole_calls(facts);
+    if facts.unit() != Unit::Token || n == 0 || (n > facts.choices() && !whole_calls) {
         return None;
     }
     let chars = content.chars() / facts.choices();
@@ -35,10 +40,10 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     if !waited && chars < MANY_CHARS {
         return None;
     }
-    let what = if content.whole_tool_call {
-        "a whole tool call"
-    } else {
-        "all the text"
+    let what = match (content.whole_tool_call, n) {
+        (true, 1) => "a whole tool call",
+        (true, _) => "a whole tool call each",
+        (false, _) => "all the text",
     };
     Some(Fired {
         timing: Timing::ProducerBatched,
@@ -61,11 +66,23 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
             time(wait),
         ),
         hint: "a server setting, not a proxy's: tool-call or reasoning parsers that wait for the whole \
-               call, guards that check the whole answer; try without `tools`, or another parser",
+               call, guards that check the whole answer; try without `tools`, or another parser"
+            .into(),
         evidence: vec![
             ("token_events", n as f64),
             ("chars", content.chars() as f64),
             ("wait_ms", in_ms(wait)),
         ],
     })
+}
+
+/// Whether every token event has a whole tool call, as far as numbers tell: pieces of one are
+/// smaller, and come one after the other.
+fn is_whole_calls(facts: &Facts<'_>) -> bool {
+    let (at, content) = (&facts.summary.at, facts.outcome.content);
+    content.whole_tool_call
+        && facts.steps_by_burst().count() == 1
+        && at.first_answer.is_none()
+        && at.first_reasoning.is_none()
+        && content.chars() >= WHOLE_CALL_CHARS * facts.n()
 }

@@ -29,7 +29,9 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
             time(p50),
             time(p99)
         ),
-        hint: "this machine is overloaded: give the proxy more CPU; if it is not, please report this",
+        hint:
+            "this machine is overloaded: give the proxy more CPU; if it is not, please report this"
+                .into(),
         evidence: vec![("hold_p50_us", p50 as f64), ("hold_p99_us", p99 as f64)],
     })
 }

@@ -18,7 +18,7 @@ const LEAST_LUMP: u64 = 3;
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let stall = facts.summary.stalls.first()?;
-    if facts.unit() != Unit::Token || transport_coalesced::check(facts).is_some() {
+    if facts.unit() != Unit::Token || transport_coalesced::is_grouped(facts) {
         return None;
     }
     let usual = facts.gaps().median_non_zero().unwrap_or(0).max(1);
@@ -86,7 +86,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         at_ms,
         confidence,
         sentence,
-        hint,
+        hint: hint.into(),
         evidence,
     })
 }

@@ -3,36 +3,54 @@
 //! nothing of that is proven.
 
 use super::facts::Facts;
+use super::hints::with_clues;
+use super::rhythm::{Constant, DRAFT};
 use super::words::{count, time};
 use super::{Fired, evenness};
-use crate::observe::bursts;
-use crate::observe::record::{Flag, Side, Timing};
-use crate::observe::stats::in_ms;
+use crate::observe::record::{Side, Timing};
+use crate::observe::stats::{Us, in_ms};
+use crate::observe::timeline::LEAST_STALL;
 
 /// Steps per burst and choice, on average, from which a stream counts as grouped. Jitter and a
 /// busy machine merge a pair now and then, never every other one.
 const GROUPED: f64 = 2.0;
 
+/// With pauses shorter than [`LEAST_STALL`] it takes more than a draft to be a group, and with one
+/// shorter than this there is none, µs.
+const LEAST_PERIOD: Us = 80_000;
+
 /// Groups that prove a habit; a single one is a stall that was made up for.
 const LEAST_GROUPS: usize = 2;
 
+/// Fewer bursts than this cannot have a constant.
+const FEW: u64 = 5;
+
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     // The steps of a fast engine are as near to each other as those of a group.
-    if evenness::is_even(facts) {
+    if evenness::is_even(facts) || named(facts) {
         return None;
     }
     let groups = facts
         .steps_by_burst()
         .filter(|&steps| steps > facts.choices())
         .count();
-    if facts.steps_per_burst() < GROUPED || groups < LEAST_GROUPS {
+    let period = facts.burst_period()?;
+    let least = match period {
+        LEAST_STALL.. => GROUPED,
+        LEAST_PERIOD.. => DRAFT,
+        _ => return None,
+    };
+    if facts.steps_per_burst() < least || groups < LEAST_GROUPS {
         return None;
     }
     let n = facts.n();
     let all = facts.steps_by_burst().count() as u64;
     let largest = facts.steps_by_burst().max().unwrap_or(0);
-    let period = bursts::period(&facts.summary.bursts).unwrap_or(0);
-    let azure = facts.has(Flag::AzureFilter);
+    let constant = if all < FEW {
+        " So few cannot tell a buffer that fills from a timer."
+    } else {
+        " Neither their size nor their period nor their number of events is constant."
+    };
     Some(Fired {
         timing: Timing::TransportCoalesced,
         code: "transport_coalesced",
@@ -40,19 +58,18 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         at_ms: None,
         confidence: if groups >= 4 { 0.8 } else { 0.6 },
         sentence: format!(
-            "{} came in {}, up to {largest} at once, one burst every {}: they were merged before this proxy.",
+            "{} came in {}, up to {largest} at once, one burst every {}: they were merged before this proxy.{constant}",
             count(n, "event"),
             count(all, "burst"),
             time(period),
         ),
-        hint: if azure {
-            "fields of Azure's content filter were seen: its default mode checks text in groups (try the \
-             asynchronous filter); else look at the hops before this proxy for buffering"
-        } else {
+        hint: with_clues(
+            facts,
             "look before this proxy: a server that never yields to its event loop, a buffer \
              (`proxy_buffering off`, `X-Accel-Buffering: no`), a flush timer (`flush_interval -1`), \
-             compression of event streams"
-        },
+             compression of event streams",
+        )
+        .into(),
         evidence: vec![
             ("token_events", n as f64),
             ("bursts", all as f64),
@@ -63,4 +80,16 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
             ("burst_period_ms", in_ms(period)),
         ],
     })
+}
+
+/// Whether a rule names what is constant.
+fn named(facts: &Facts<'_>) -> bool {
+    [Constant::Bytes, Constant::Period, Constant::Count]
+        .into_iter()
+        .any(|what| facts.constant(what).is_some())
+}
+
+/// Whether the stream came in groups, of whatever kind.
+pub fn is_grouped(facts: &Facts<'_>) -> bool {
+    named(facts) || check(facts).is_some()
 }

@@ -17,7 +17,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         at_ms: None,
         confidence: 1.0,
         sentence,
-        hint,
+        hint: hint.into(),
         evidence: vec![
             ("chunks", facts.summary.n_chunks as f64),
             ("events", facts.summary.n_events as f64),

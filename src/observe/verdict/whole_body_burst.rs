@@ -1,9 +1,10 @@
 //! Everything came at once, at the end: something before this proxy gathered the whole answer.
 
-use super::Fired;
 use super::evenness::FASTEST;
-use super::facts::Facts;
+use super::facts::{Facts, SHARED};
+use super::hints::with_clues;
 use super::words::{count, time};
+use super::{Fired, producer_batched};
 use crate::observe::record::{Flag, Side, Timing};
 use crate::observe::stats::{Us, in_ms};
 
@@ -28,15 +29,19 @@ const PART_AND_PACE: [(Us, Us); 2] = [(50, 500), (200, 1_500)];
 /// How sure the pace alone makes one.
 const SURE_OF_PACE: f64 = 0.6;
 
-/// Steps that share a read on average, when a read is the proof that they were held.
-const SHARED: f64 = 2.0;
-
-/// A stream from this length on would have shown blocks.
+/// Steps from which it is no short stream.
 const LONG: u64 = 20;
+
+/// A body of so many bytes would have shown the blocks of most buffers.
+const BLOCKS: u64 = 64 * 1024;
+
+/// How sure one can be of a whole body where it may be a block that never filled.
+const SURE_OF_SMALL: f64 = 0.85;
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let (n, wait, span) = (facts.n(), facts.wait(), facts.span());
-    if n == 0 {
+    // A producer that gives whole calls gives all of them when it has them.
+    if n == 0 || producer_batched::check(facts).is_some() {
         return None;
     }
     let per_choice = n / facts.choices();
@@ -65,7 +70,8 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         time(wait),
         count(facts.n_reads(), "read"),
     );
-    if n < LONG {
+    let is_small = facts.summary.bytes < BLOCKS;
+    if is_small {
         sentence += " So short a stream cannot tell a whole body from a block that never filled.";
     }
     if facts.has(Flag::LengthKnownStream) {
@@ -76,11 +82,17 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         code: "whole_body_burst",
         side: Side::Upstream,
         at_ms: facts.first().map(in_ms),
-        confidence: confidence.min(if together { 1.0 } else { SURE_OF_PACE }),
+        confidence: confidence
+            .min(if together { 1.0 } else { SURE_OF_PACE })
+            .min(if is_small { SURE_OF_SMALL } else { 1.0 }),
         sentence,
-        hint: "look at the hops before this proxy for response buffering: `proxy_buffering off` or \
-               `X-Accel-Buffering: no` (nginx), compression of event streams, a gateway that gathers \
-               the body; then at the server: does it stream at all, and flush per event?",
+        hint: with_clues(
+            facts,
+            "look at the hops before this proxy for response buffering: `proxy_buffering off` or \
+             `X-Accel-Buffering: no` (nginx), compression of event streams, a gateway that gathers \
+             the body; then at the server: does it stream at all, and flush per event?",
+        )
+        .into(),
         evidence: vec![
             ("token_events", n as f64),
             ("reads", facts.n_reads() as f64),

@@ -1,0 +1,279 @@
+//! What is constant in a stream that comes in bursts. A buffer that fills lets go of equal bytes, a
+//! timer of what came in equal times, a guard or a batcher of equal numbers of events.
+//!
+//! Over a stream of equal events at an even rate all three are constant together, but for one
+//! event: a timer of 250 ms over events each 20 ms lets go of 12 or 13, so its bytes are constant
+//! "within one event"; a buffer that cuts its blocks within an event has a period of 66 or 67 event
+//! times. So all three are measured in events, and the one that varies least is the constant. Where
+//! that does not tell, sizes and times that people set do: a block just above 4 KiB, a period of
+//! 250 ms. Else the order is bytes, period, count, and the verdict says that both fit.
+
+use super::evenness::FASTEST;
+use super::spread::Spread;
+use crate::observe::bursts::{self, Burst};
+use crate::observe::stats::Us;
+
+/// Fewer full bursts prove no constant.
+const LEAST_FULL: usize = 4;
+
+/// Parts of a burst that are so near to each other came at once, beside the pauses that
+/// [`LEAST_STEPS`] asks for, µs. No burst lasts longer than half its period.
+const AT_ONCE: Us = 3_000;
+
+/// From such a period (µs) on, so many steps at once are no engine's. One that speculates has
+/// several in each of its own steps, which take some tens of milliseconds.
+const LEAST_STEPS: [(f64, f64); 3] = [(250e3, 2.0), (80e3, 3.0), (30e3, 5.0)];
+
+/// So many will do where the bursts are cut within events.
+const LEAST_CUT: f64 = 2.0;
+
+/// What an engine accepts of a draft at once. Only more than that is a burst if each event has a
+/// read of its own: a hop that lets go of what it holds does so in one write.
+pub const DRAFT: f64 = 8.0;
+
+/// Fewer steps a burst than that at a short period, and their number varies by more than this: such
+/// is a draft, of which now more and now less is accepted.
+const STEADY_COUNT: f64 = 0.25;
+
+/// Bytes and periods of a coefficient of variation up to this are constant.
+const CONSTANT: f64 = 0.1;
+
+/// Counts are told from chance by ± 1 only from here on.
+const LEAST_COUNT: f64 = 4.0;
+
+/// A difference of so many events says nothing, and one of less than a factor of two neither.
+const NOISE: f64 = 0.25;
+
+/// Nor does one of so much time, µs: releases and reads are late now and then.
+const JITTER: f64 = 2e3;
+
+/// A buffer that lets go of whole events overshoots by up to one, be their number constant or not.
+const OVERSHOOT: f64 = 0.5;
+
+/// Periods that people set, ms: delayed acknowledgements (40), flush intervals, moderation.
+const PERIODS: [f64; 11] = [
+    40.0, 50.0, 100.0, 200.0, 250.0, 500.0, 1e3, 2e3, 3e3, 5e3, 10e3,
+];
+
+/// A timer's mean period is exact within this.
+const EXACT: f64 = 0.005;
+
+/// Bursts as they came: full ones, all but the last, which is what was left; and but for the first,
+/// which may share its buffer with the header or begin within a period, if there are enough.
+#[derive(Debug)]
+pub struct Rhythm {
+    /// How many.
+    pub n: usize,
+    /// Bytes.
+    pub bytes: Spread,
+    /// Start to start, µs. Periods in which nothing came count as several.
+    pub period: Spread,
+    /// Steps.
+    pub steps: Spread,
+    choices: f64,
+}
+
+/// What is constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Constant {
+    /// Bytes per burst.
+    Bytes,
+    /// Start to start.
+    Period,
+    /// Steps per burst.
+    Count,
+}
+
+/// The constant that was found.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    /// What is constant.
+    pub constant: Constant,
+    /// Another that is as constant.
+    pub rival: Option<Constant>,
+    /// From 0 to 1.
+    pub confidence: f64,
+}
+
+impl Rhythm {
+    /// The rhythm of `bursts`, if there are enough. `steps` counts those of a burst, `shared` tells
+    /// whether steps share reads.
+    pub fn of(
+        bursts: &[Burst],
+        steps: impl Fn(&Burst) -> u64,
+        choices: u64,
+        shared: bool,
+    ) -> Option<Rhythm> {
+        let mut bursts = bursts::merged(bursts, AT_ONCE);
+        bursts.retain(|burst| steps(burst) > 0);
+        let (_, full) = bursts.split_last()?;
+        let full = match full {
+            [_, rest @ ..] if rest.len() >= LEAST_FULL => rest,
+            all if all.len() >= LEAST_FULL => all,
+            _ => return None,
+        };
+        // The first may share its buffer with the header.
+        let sized = &full[usize::from(full.len() == LEAST_FULL)..];
+        let rhythm = Rhythm {
+            n: full.len(),
+            bytes: Spread::of(sized.iter().map(|burst| burst.bytes as f64)),
+            period: Spread::of(periods(full)),
+            steps: Spread::of(sized.iter().map(|burst| steps(burst) as f64)),
+            choices: choices as f64,
+        };
+        let lasting = Spread::of(full.iter().map(|burst| (burst.end - burst.start) as f64));
+        let is_apart = 2.0 * lasting.mean <= rhythm.period.mean;
+        (is_apart && rhythm.is_no_engine_s(shared)).then_some(rhythm)
+    }
+
+    /// What is constant, if anything is. `moderated`: there is a known cause for a timer.
+    pub fn constant(&self, moderated: bool) -> Option<Found> {
+        let all = [Constant::Bytes, Constant::Period, Constant::Count];
+        let fits: Vec<Constant> = all.into_iter().filter(|what| self.fits(*what)).collect();
+        let best = fits
+            .iter()
+            .map(|what| self.variation(*what))
+            .reduce(f64::min)?;
+        let mut near = fits
+            .iter()
+            .copied()
+            .filter(|what| self.variation(*what) <= self.noise(*what).max(2.0 * best));
+        let (first, rival) = (near.next()?, near.next());
+        let found = |constant, rival, confidence| {
+            Some(Found {
+                constant,
+                rival,
+                confidence,
+            })
+        };
+        if moderated && first != Constant::Period && fits.contains(&Constant::Period) {
+            return found(Constant::Period, Some(first), 0.6); // a cause that is known
+        }
+        let Some(rival) = rival else {
+            return found(first, None, if fits.len() == 1 { 0.9 } else { 0.8 });
+        };
+        match self.clue() {
+            Some(clue) if clue == rival => found(rival, Some(first), 0.6),
+            Some(clue) if clue == first => found(first, Some(rival), 0.6),
+            _ => found(first, Some(rival), 0.5),
+        }
+    }
+
+    /// The size in KiB of the buffer that such blocks would fill: a power of two, and no more than
+    /// one event is above it.
+    pub fn block(&self) -> Option<u64> {
+        let block = self.power_of_two();
+        let above = self.bytes.mean - block;
+        (-1.0..self.event_bytes())
+            .contains(&above)
+            .then_some(block as u64 / 1024)
+    }
+
+    /// Bytes of a step and what belongs to it, on average.
+    pub fn event_bytes(&self) -> f64 {
+        self.bytes.mean / self.steps.mean
+    }
+
+    /// How much the period varies, in percent, as a sentence says it.
+    pub fn period_percent(&self) -> String {
+        format!("{:.1}", self.period.cv() * 100.0)
+    }
+
+    /// The numbers that a verdict rests on.
+    pub fn evidence(&self) -> Vec<(&'static str, f64)> {
+        let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
+        vec![
+            ("full_bursts", self.n as f64),
+            ("burst_bytes", rounded(self.bytes.mean)),
+            ("burst_bytes_spread", self.bytes.range()),
+            ("burst_period_ms", rounded(self.period.mean / 1e3)),
+            ("burst_period_cv", rounded(self.period.cv())),
+            ("events_per_burst", rounded(self.steps.mean)),
+            ("events_per_burst_spread", self.steps.range()),
+            ("event_bytes", rounded(self.event_bytes())),
+        ]
+    }
+
+    /// Time in which a step of each choice was made, on average, µs.
+    fn event_time(&self) -> f64 {
+        self.period.mean * self.choices / self.steps.mean
+    }
+
+    fn is_no_engine_s(&self, shared: bool) -> bool {
+        let steps = self.steps.mean / self.choices;
+        let least = LEAST_STEPS
+            .iter()
+            .find(|(from, _)| self.period.mean >= *from);
+        let is_cut = self.bytes.range() == 0.0 && self.steps.range() > 0.0;
+        let least = least.map(|(_, least)| match shared {
+            // Equal to the byte though their events are not: that is a buffer's cut.
+            _ if is_cut => LEAST_CUT,
+            true => *least,
+            false => DRAFT,
+        });
+        // Faster than any engine is a bulk transfer: its parts come as the network takes them.
+        least.is_some_and(|least| steps >= least) && self.event_time() >= FASTEST as f64
+    }
+
+    /// How much it varies, in events.
+    fn variation(&self, what: Constant) -> f64 {
+        match what {
+            Constant::Bytes => self.bytes.deviation / (self.event_bytes() * self.choices),
+            Constant::Period => self.period.deviation / self.event_time(),
+            Constant::Count => self.steps.deviation / self.choices,
+        }
+    }
+
+    /// A variation that says nothing, in events.
+    fn noise(&self, what: Constant) -> f64 {
+        match what {
+            Constant::Bytes if self.steps.range() == 0.0 && self.block().is_some() => OVERSHOOT,
+            Constant::Period => NOISE.max(JITTER / self.event_time()),
+            _ => NOISE,
+        }
+    }
+
+    fn fits(&self, what: Constant) -> bool {
+        let is_draft = self.period.mean < LEAST_STEPS[0].0
+            && self.steps.mean < DRAFT * self.choices
+            && self.steps.cv() > STEADY_COUNT;
+        match what {
+            Constant::Bytes => self.bytes.cv() <= CONSTANT && self.variation(what) <= 1.0,
+            Constant::Period => self.period.cv() <= CONSTANT && !is_draft,
+            Constant::Count => {
+                self.steps.range() <= 2.0 * self.choices
+                    && self.steps.mean >= LEAST_COUNT * self.choices
+            }
+        }
+    }
+
+    /// What speaks for bytes or for the period where both are constant.
+    fn clue(&self) -> Option<Constant> {
+        let above = |period: f64| self.period.mean - period * 1e3;
+        let is_exact = |period: &f64| above(*period).abs() <= EXACT * period * 1e3;
+        let is_near = |period: &f64| (0.0..self.event_time()).contains(&above(*period));
+        if self.bytes.mean == self.power_of_two() {
+            Some(Constant::Bytes)
+        } else if PERIODS.iter().any(is_exact) {
+            Some(Constant::Period)
+        } else if self.block().is_some() {
+            Some(Constant::Bytes)
+        } else {
+            PERIODS.iter().any(is_near).then_some(Constant::Period)
+        }
+    }
+
+    /// The power of two that a buffer of at least 1 KiB may have been set to.
+    fn power_of_two(&self) -> f64 {
+        self.bytes.mean.log2().floor().max(10.0).exp2()
+    }
+}
+
+/// Start to start, those of several periods divided by their number.
+fn periods(bursts: &[Burst]) -> impl Iterator<Item = f64> + Clone {
+    let usual = bursts::period(bursts).unwrap_or(0).max(1) as f64;
+    bursts.windows(2).map(move |pair| {
+        let period = (pair[1].start - pair[0].start) as f64;
+        period / (period / usual).round().max(1.0)
+    })
+}

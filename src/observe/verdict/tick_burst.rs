@@ -1,0 +1,46 @@
+//! Bursts at constant times: a timer lets go of what has come since.
+
+use super::Fired;
+use super::facts::Facts;
+use super::hints::with_clues;
+use super::rhythm::Constant;
+use super::words::{bytes, range, time};
+use crate::observe::record::{Side, Timing};
+
+pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+    let (rhythm, found) = facts.constant(Constant::Period)?;
+    let also = match found.rival {
+        Some(Constant::Bytes) => format!(
+            " Their size is as constant ({}), so a buffer that fills fits as well.",
+            bytes(rhythm.bytes.mean)
+        ),
+        Some(_) => {
+            " So is their number of events, which fits a guard or a batcher as well.".to_owned()
+        }
+        None => String::new(),
+    };
+    Some(Fired {
+        timing: Timing::TickBurst,
+        code: "tick_burst",
+        side: Side::Upstream,
+        at_ms: None,
+        confidence: found.confidence,
+        sentence: format!(
+            "A burst every {} ({} full ones, the period varies by {} %), of {} events and {}: a \
+             timer lets go of what has come since, in a hop before this proxy or in the server.{also}",
+            time(rhythm.period.mean as u64),
+            rhythm.n,
+            rhythm.period_percent(),
+            range(rhythm.steps.min.to_string(), rhythm.steps.max.to_string()),
+            range(bytes(rhythm.bytes.min), bytes(rhythm.bytes.max)),
+        ),
+        hint: with_clues(
+            facts,
+            "look before this proxy for a timer of this period: `flush_interval -1` (Caddy; `FlushInterval` of \
+             Go's ReverseProxy), `option http-no-delay` (HAProxy) and TCP_NODELAY at 40 to 200 ms, a server \
+             or a moderation filter that releases text in groups (`stream_interval` and the like)",
+        )
+        .into(),
+        evidence: rhythm.evidence(),
+    })
+}
