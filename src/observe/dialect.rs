@@ -85,16 +85,19 @@ impl Api {
         }
     }
 
-    /// Whether a request on `path` whose body does not say gets a stream: Ollama's do, and at
-    /// Google's the path says it.
-    pub fn streams_by_default(self, path: &str) -> bool {
-        match self {
-            Api::OllamaChat | Api::OllamaGenerate => true,
-            Api::Gemini => path
-                .trim_end_matches('/')
-                .ends_with(":streamGenerateContent"),
-            _ => false,
+    /// Whether the path asks for a stream, where it is the path that says so: Google's.
+    pub fn stream_by_path(path: &str) -> Option<bool> {
+        let method = path.trim_end_matches('/').rsplit_once(':')?.1;
+        match method {
+            "streamGenerateContent" => Some(true),
+            "generateContent" => Some(false),
+            _ => None,
         }
+    }
+
+    /// Whether a request that does not say gets a stream: Ollama's do.
+    pub fn streams_by_default(self) -> bool {
+        matches!(self, Api::OllamaChat | Api::OllamaGenerate)
     }
 
     /// Whether its streams end with a marker of their own.

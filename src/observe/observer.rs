@@ -101,7 +101,7 @@ impl Observer {
             self.timeline.on_header(us(at));
             self.upstream.http = known(head.http);
         }
-        let asked = self.asks_for_stream(&self.scan.facts());
+        let asked = self.is_stream_expected(&self.request_facts());
         let of_path = Api::of_path(&self.head.path);
         self.body = Body::new(of_path, &head, asked, self.options.event_limit);
         self.response = Some(head);
@@ -166,8 +166,8 @@ impl Observer {
             self.body.finish(&mut self.timeline);
         }
         self.timeline.finish(us(at));
-        let facts = self.scan.facts();
-        let asked = self.asks_for_stream(&facts);
+        let facts = self.request_facts();
+        let asked = self.is_stream_expected(&facts);
         let summary = Summary::of(self.timeline);
         let content = self.body.content();
         let outcome = Outcome {
@@ -257,10 +257,19 @@ impl Observer {
 }
 
 impl Observer {
-    /// Whether the request asks for a stream, by its body or else by what its API does then.
-    fn asks_for_stream(&self, facts: &RequestFacts) -> bool {
-        let path = &self.head.path;
-        let by_default = || Api::of_path(path).is_some_and(|api| api.streams_by_default(path));
+    /// What the body asks for, or else the path.
+    fn request_facts(&self) -> RequestFacts {
+        let facts = self.scan.facts();
+        RequestFacts {
+            model: facts.model.or_else(|| model_of_path(&self.head.path)),
+            stream: facts.stream.or(Api::stream_by_path(&self.head.path)),
+            ..facts
+        }
+    }
+
+    /// Whether a stream is to be expected.
+    fn is_stream_expected(&self, facts: &RequestFacts) -> bool {
+        let by_default = || Api::of_path(&self.head.path).is_some_and(Api::streams_by_default);
         facts.stream.unwrap_or_else(by_default)
     }
 }
@@ -269,7 +278,7 @@ fn request(head: &RequestHead, facts: RequestFacts, bytes: u64) -> Request {
     Request {
         method: known(&head.method),
         path: known(&head.path),
-        model: facts.model.or_else(|| model_of_path(&head.path)),
+        model: facts.model,
         stream: facts.stream,
         has_tools: facts.has_tools,
         bytes,

@@ -263,7 +263,7 @@ fn gemini_as_an_event_stream_and_as_an_array() {
             (&[][..], None)
         );
         assert_eq!(record.request.model.as_deref(), Some("g-1"));
-        assert_eq!(record.request.stream, None);
+        assert_eq!(record.request.stream, Some(true));
     }
     let open = array.clone().end(900.0);
     assert_eq!(
