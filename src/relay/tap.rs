@@ -15,8 +15,8 @@
 //!   Bytes that come instead (a pipelined request) are kept for the next reader.
 //!
 //! `SO_TIMESTAMPING` stamps are wall clock time (Linux: Documentation/networking/timestamping),
-//! so a stamp is turned into its age at the moment of the read, and the age is bounded by the
-//! time since the previous read: a stepped wall clock cannot move it further than that.
+//! so a stamp is turned into its age at the moment of the read. Where the wall clock was set in
+//! between there is none ([`Moment`](super::clock::Moment)): then the time of the read stands.
 
 mod io;
 mod wire;
