@@ -1,6 +1,7 @@
-//! The command line: what can be typed, its help, and what a mistake is told.
+//! The command line: what can be typed, its help, what a mistake is told, and diagnostics.
 
 mod announce;
+mod diagnostics;
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcomman
 use crate::config::{DEFAULTS, ListenAddr, Settings};
 
 pub use announce::announcement;
+pub use diagnostics::Diagnostics;
 
 /// A whole command line.
 #[derive(Debug, Parser)]

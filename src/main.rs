@@ -2,14 +2,11 @@
 
 use std::process::ExitCode;
 
-use dripline::cli::{self, Job};
+use dripline::cli::{self, Diagnostics, Job};
 use dripline::config::{self, LogLevel, ProxyConfig};
 use dripline::tools::plot::Look;
 use dripline::tools::signals::Signals;
 use dripline::tools::{demo, proxy, simulate};
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::prelude::*;
 
 fn main() -> ExitCode {
     let cli = cli::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
@@ -24,14 +21,20 @@ fn main() -> ExitCode {
         Job::Simulate(options) => Configured::Simulate(options),
         Job::Demo(options) => Configured::Demo(options),
     };
-    start_diagnostics(match &job {
+    let diagnostics = match Diagnostics::start(match &job {
         Configured::Proxy(config) => config.log_level,
         _ => LogLevel::Warn,
-    });
+    }) {
+        Ok(diagnostics) => diagnostics,
+        Err(error) => {
+            eprintln!("error: cannot start a thread: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     match run(job) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            diagnostics.say(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -72,36 +75,4 @@ fn run(job: Configured) -> anyhow::Result<()> {
     // A name that is still being resolved keeps its thread; nobody waits for it any more.
     runtime.shutdown_background();
     result
-}
-
-/// Diagnostics go to standard error, and only our own: the libraries' can hold bytes of heads.
-fn start_diagnostics(level: LogLevel) {
-    let level = match level {
-        LogLevel::Error => LevelFilter::ERROR,
-        LogLevel::Warn => LevelFilter::WARN,
-        LogLevel::Info => LevelFilter::INFO,
-        LogLevel::Debug => LevelFilter::DEBUG,
-        LogLevel::Trace => LevelFilter::TRACE,
-    };
-    let plain = anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never;
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_ansi(!plain)
-        .with_target(false);
-    let ours = Targets::new().with_target("dripline", level);
-    tracing_subscriber::registry()
-        .with(lines.with_filter(ours))
-        .init();
-    if let Some(warning) = config::unknown_variables(
-        std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()),
-    ) {
-        tracing::warn!("{warning}");
-    }
-    // A panic's message can hold what was being read; where it happened is enough.
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic
-            .location()
-            .map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
-        tracing::error!("internal error at {place} (please report)");
-    }));
 }

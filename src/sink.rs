@@ -43,6 +43,15 @@ impl Sink {
         }
     }
 
+    /// How long the end of the program waits for what is not written yet. The log is the truth; a line
+    /// that nobody can see is not worth much of a wait.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(match self {
+            Sink::Jsonl(_) => 10,
+            Sink::Console(_) => 1,
+        })
+    }
+
     /// Writes one record; whether it got there.
     fn write(&mut self, record: &RequestRecord) -> bool {
         match self {
@@ -97,7 +106,7 @@ impl Sinks {
         }
     }
 
-    /// Waits until all that was emitted before is written (10 s at most per sink) and says what
+    /// Waits until all that was emitted before is written (10 s at most for a log, 1 s for a terminal) and says what
     /// became of it. Records emitted later are lost.
     pub fn close(&self) -> Vec<Totals> {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;

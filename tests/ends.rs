@@ -3,8 +3,9 @@
 
 mod support;
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
+use socket2::{Domain, Socket, Type};
 use support::upstream::How;
 use support::*;
 
@@ -284,4 +285,32 @@ fn a_request_that_cannot_be_read_is_refused_and_leaves_the_upstream_cold() {
     assert_eq!(records[0]["request"]["method"], serde_json::Value::Null);
     assert_eq!(records[1]["load"]["cold"], true, "{}", records[1]["load"]);
     assert_eq!(records[1]["upstream"]["http"], "1.0");
+}
+
+/// A client that has sent more than is read ahead is seen to leave while the upstream takes its time to
+/// accept the connection.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_that_leaves_while_we_connect_is_seen_to_leave() {
+    // A backlog of none that is full: the next SYN is dropped, and sent again for minutes.
+    let up = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    up.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())
+        .unwrap();
+    up.listen(0).unwrap();
+    let addr = up.local_addr().unwrap().as_socket().unwrap();
+    let fillers: Vec<_> = (0..4)
+        .map(|_| TcpStream::connect_timeout(&addr, ms(100)))
+        .collect();
+    assert!(fillers.last().unwrap().is_err(), "the backlog is not full");
+
+    let proxy = Proxy::with(&format!("http://{addr}"), &[]);
+    for sent in [10, 70_000, 100_000] {
+        let mut client = Client::connect(proxy.addr);
+        client.send(&post("/v1/chat/completions", "", &[b' '; 200_000])[..sent + 200]);
+        pause(300);
+        client.leave();
+    }
+    for record in proxy.records(3) {
+        assert_eq!(record["end"], "client_gone");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::io::Write;
 use std::net::TcpStream;
 
 use support::*;
@@ -176,4 +177,46 @@ fn an_upload_that_stalls_does_not_outlive_the_drain_time() {
     assert_eq!(stopped.status.code(), Some(0), "{}", stopped.stderr);
     assert_eq!(stopped.records.len(), 1);
     assert_eq!(stopped.records[0]["end"], "proxy_stopped");
+}
+
+#[test]
+fn a_standard_error_that_nobody_reads_holds_up_no_request_and_no_end() {
+    let up = Upstream::start(|x| {
+        x.request();
+        x.send(OK);
+    });
+    let (_nobody_reads, mut filler) = std::io::pipe().unwrap();
+    let stderr = filler.try_clone().unwrap();
+    // Full, and kept so: this thread is stuck in there until the test program ends.
+    std::thread::spawn(move || while filler.write_all(&[b'x'; 4096]).is_ok() {});
+    pause(100);
+    let proxy = Proxy::launch(&up.url(), &["--log-level", "debug"], |command| {
+        command.stderr(stderr);
+    });
+    let mut client = Client::connect(proxy.addr);
+    for i in 0..200 {
+        let response = client.ask(chat_request(""));
+        assert_eq!(
+            (response.status(), response.end),
+            (200, Some(End::Whole)),
+            "request {i}"
+        );
+    }
+    drop(client);
+    let start = now();
+    let stopped = proxy.stop();
+    assert!(now() - start < ms(5000), "{:?}", now() - start);
+    assert_eq!(stopped.status.code(), Some(0));
+    assert_eq!(stopped.records.len(), 200);
+}
+
+#[test]
+fn what_was_said_last_is_there_when_the_program_has_ended() {
+    let up = endless();
+    let proxy = Proxy::with(&up.url(), &["--log-level", "debug"]);
+    let (_client, _response) = streaming(&proxy);
+    proxy.insist();
+    let stopped = proxy.ended();
+    let ended = stopped.stderr.lines().last().unwrap_or_default();
+    assert!(ended.contains("the request ended"), "{}", stopped.stderr);
 }

@@ -34,10 +34,10 @@ pub fn find(events: &[Logged], within: Us) -> Vec<Burst> {
     let mut bursts: Vec<Burst> = Vec::new();
     let mut at = 0;
     for (i, event) in events.iter().enumerate() {
-        at += Us::from(event.gap);
+        at += event.gap;
         let (tokens, bytes) = (u64::from(event.is_token), u64::from(event.bytes));
         match bursts.last_mut() {
-            Some(burst) if i > 0 && Us::from(event.gap) <= within => {
+            Some(burst) if i > 0 && event.gap <= within => {
                 burst.end = at;
                 burst.events += 1;
                 burst.tokens += tokens;
@@ -74,31 +74,26 @@ pub fn merged(bursts: &[Burst], within: Us) -> Vec<Burst> {
 
 /// Median time from the start of a burst to the start of the next.
 pub fn period(bursts: &[Burst]) -> Option<Us> {
-    let mut periods: Vec<u32> = bursts
+    let mut periods: Vec<Us> = bursts
         .windows(2)
-        .map(|pair| u32::try_from(pair[1].start - pair[0].start).unwrap_or(u32::MAX))
+        .map(|pair| pair[1].start - pair[0].start)
         .collect();
     periods.sort_unstable();
-    percentile(&periods, 50).map(Us::from)
+    percentile(&periods, 50)
 }
 
 /// Events of the burst that begins with event number `first`; `None` past the log.
 pub fn length_from(events: &[Logged], first: u64, within: Us) -> Option<u64> {
     let rest = events.get(usize::try_from(first).ok()?..)?;
     let (_, more) = rest.split_first()?;
-    Some(
-        1 + more
-            .iter()
-            .take_while(|event| Us::from(event.gap) <= within)
-            .count() as u64,
-    )
+    Some(1 + more.iter().take_while(|event| event.gap <= within).count() as u64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn events(gaps: &[u32]) -> Vec<Logged> {
+    fn events(gaps: &[Us]) -> Vec<Logged> {
         gaps.iter()
             .map(|&gap| Logged {
                 gap,
@@ -125,6 +120,14 @@ mod tests {
         assert_eq!(merged, [(0, 2_501, 5, 50), (52_501, 52_501, 1, 10)]);
         assert_eq!(length_from(&events, 3, 1_000), Some(2));
         assert_eq!(length_from(&events, 6, 1_000), None);
+    }
+
+    #[test]
+    fn periods_of_hours_are_no_shorter_than_they_are() {
+        let hour = 3_600_000_000;
+        let bursts = find(&events(&[0, 2 * hour, 5, 2 * hour]), 1_000);
+        assert_eq!(bursts.last().map(|burst| burst.start), Some(4 * hour + 5));
+        assert_eq!(period(&bursts), Some(2 * hour + 5));
     }
 
     #[test]

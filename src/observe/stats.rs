@@ -20,14 +20,13 @@ pub const EXACT_LIMIT: usize = 65_536;
 const HISTOGRAM_MAX: Us = 86_400_000_000;
 
 /// The percentile `p` of `sorted`; `None` when it is empty.
-pub fn percentile(sorted: &[u32], p: usize) -> Option<u32> {
-    let last = sorted.len().checked_sub(1)?;
-    Some(sorted[(p * last + 50) / 100])
+pub fn percentile(sorted: &[Us], p: usize) -> Option<Us> {
+    Some(sorted[rank(sorted.len(), p)?])
 }
 
-/// The median of the values above zero; `None` when there is none. `sorted` is in rising order.
-pub fn median_non_zero(sorted: &[u32]) -> Option<u32> {
-    percentile(&sorted[sorted.partition_point(|&gap| gap == 0)..], 50)
+/// Where the percentile `p` of `n` sorted values stands; `None` without values.
+fn rank(n: usize, p: usize) -> Option<usize> {
+    Some((p * n.checked_sub(1)? + 50) / 100)
 }
 
 /// Values of one kind: exact up to a limit, then a histogram of 3 digits. `n`, mean and maximum
@@ -36,6 +35,8 @@ pub fn median_non_zero(sorted: &[u32]) -> Option<u32> {
 pub struct Samples {
     limit: usize,
     exact: Vec<u32>,
+    /// Those that fit in no `u32`, which is 71 minutes. Few streams have any, so the rest stays small.
+    long: Vec<Us>,
     histogram: Option<Histogram<u32>>,
     n: u64,
     sum: Us,
@@ -48,6 +49,7 @@ impl Samples {
         Samples {
             limit,
             exact: Vec::new(),
+            long: Vec::new(),
             histogram: None,
             n: 0,
             sum: 0,
@@ -62,10 +64,12 @@ impl Samples {
         self.max = self.max.max(value);
         if let Some(histogram) = &mut self.histogram {
             histogram.saturating_record(value);
-        } else if self.exact.len() < self.limit {
-            self.exact.push(u32::try_from(value).unwrap_or(u32::MAX));
-        } else {
+        } else if self.exact.len() + self.long.len() == self.limit {
             self.spill(value);
+        } else if let Ok(short) = u32::try_from(value) {
+            self.exact.push(short);
+        } else {
+            self.long.push(value);
         }
     }
 
@@ -73,8 +77,10 @@ impl Samples {
         let Ok(mut histogram) = Histogram::new_with_bounds(1, HISTOGRAM_MAX, 3) else {
             return;
         };
-        for kept in std::mem::take(&mut self.exact) {
-            histogram.saturating_record(kept.into());
+        let exact = std::mem::take(&mut self.exact);
+        let long = std::mem::take(&mut self.long);
+        for kept in exact.into_iter().map(Us::from).chain(long) {
+            histogram.saturating_record(kept);
         }
         histogram.saturating_record(value);
         self.histogram = Some(histogram);
@@ -83,7 +89,16 @@ impl Samples {
     /// Sorts what is kept, so that percentiles can be read.
     pub fn into_sorted(mut self) -> Sorted {
         self.exact.sort_unstable();
+        self.long.sort_unstable();
         Sorted(self)
+    }
+
+    /// Value number `i` in rising order, of those that are kept one by one.
+    fn nth(&self, i: usize) -> Option<Us> {
+        match self.exact.get(i) {
+            Some(&short) => Some(short.into()),
+            None => self.long.get(i - self.exact.len()).copied(),
+        }
     }
 }
 
@@ -116,7 +131,7 @@ impl Sorted {
     pub fn percentile(&self, p: usize) -> Option<Us> {
         match &self.0.histogram {
             Some(histogram) => Some(histogram.value_at_percentile(p as f64)),
-            None => percentile(&self.0.exact, p).map(Us::from),
+            None => self.0.nth(rank(self.0.exact.len() + self.0.long.len(), p)?),
         }
     }
 
@@ -130,7 +145,12 @@ impl Sorted {
                     histogram.value_at_quantile((rank as f64 / histogram.len() as f64).min(1.0));
                 (value > 0).then_some(value)
             }
-            None => median_non_zero(&self.0.exact).map(Us::from),
+            None => {
+                let Samples { exact, long, .. } = &self.0;
+                let zeros = exact.partition_point(|&gap| gap == 0);
+                let above = exact.len() + long.len() - zeros;
+                self.0.nth(zeros + rank(above, 50)?)
+            }
         }
     }
 
@@ -144,8 +164,10 @@ impl Sorted {
                 .map(|(value, count)| value * Us::from(count))
                 .sum(),
             None => {
-                let above = self.0.exact.partition_point(|&gap| Us::from(gap) <= bound);
-                self.0.exact[above..].iter().map(|&gap| Us::from(gap)).sum()
+                let Samples { exact, long, .. } = &self.0;
+                let above = exact.partition_point(|&gap| Us::from(gap) <= bound);
+                let long = long.iter().filter(|&&gap| gap > bound).sum::<Us>();
+                exact[above..].iter().map(|&gap| Us::from(gap)).sum::<Us>() + long
             }
         }
     }
@@ -204,14 +226,59 @@ mod tests {
 
     #[test]
     fn percentiles_follow_the_record_s_rule() {
-        let ten: Vec<u32> = (1..=10).collect();
+        let ten: Vec<Us> = (1..=10).collect();
         let at = |p| percentile(&ten, p);
         // (p·9+50)/100: p50 → 5, p90 → 8, p99 → 9
         assert_eq!((at(50), at(90), at(99)), (Some(6), Some(9), Some(10)));
         assert_eq!(percentile(&[7], 99), Some(7));
         assert_eq!(percentile(&[], 50), None);
-        assert_eq!(median_non_zero(&[0, 0, 0, 4, 9]), Some(9));
-        assert_eq!(median_non_zero(&[0, 0]), None);
+    }
+
+    fn sorted(limit: usize, values: &[Us]) -> Sorted {
+        let mut samples = Samples::new(limit);
+        values.iter().for_each(|&value| samples.push(value));
+        samples.into_sorted()
+    }
+
+    #[test]
+    fn the_median_of_what_is_above_zero() {
+        let median = |values: &[Us]| sorted(99, values).median_non_zero();
+        assert_eq!(median(&[0, 4, 0, 9, 0]), Some(9));
+        assert_eq!(median(&[0, 0]), None);
+        assert_eq!(median(&[]), None);
+    }
+
+    /// 71 minutes are all that a `u32` holds.
+    #[test]
+    fn hours_are_as_exact_as_milliseconds() {
+        const HOUR: Us = 3_600_000_000;
+        let hours = sorted(99, &[3 * HOUR, 20, 2 * HOUR, 0, 5 * HOUR]);
+        assert!(hours.is_exact());
+        let at = |p| hours.percentile(p);
+        assert_eq!(
+            (at(0), at(25), at(50), at(75), at(99)),
+            (
+                Some(0),
+                Some(20),
+                Some(2 * HOUR),
+                Some(3 * HOUR),
+                Some(5 * HOUR)
+            )
+        );
+        assert_eq!(hours.median_non_zero(), Some(3 * HOUR));
+        assert_eq!(hours.sum_above(2 * HOUR), 8 * HOUR);
+        assert_eq!(hours.sum_above(10), 10 * HOUR + 20);
+
+        let all_long = sorted(99, &[3 * HOUR, 2 * HOUR]);
+        assert_eq!(
+            (all_long.percentile(50), all_long.median_non_zero()),
+            (Some(3 * HOUR), Some(3 * HOUR))
+        );
+
+        let rough = sorted(3, &[3 * HOUR, 20, 2 * HOUR, 2 * HOUR, 5 * HOUR]);
+        assert!(!rough.is_exact());
+        let p50 = rough.percentile(50).unwrap() as f64;
+        assert!((p50 / (2 * HOUR) as f64 - 1.0).abs() < 0.001, "{p50}");
     }
 
     #[test]

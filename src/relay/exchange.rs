@@ -170,7 +170,7 @@ impl Exchange<'_> {
             _ = phase.wait_for(|phase| *phase == Phase::Stopped) => {
                 Err(Failure::NoAnswer(Cause::ProxyStopped))
             }
-            () = poll_fn(|cx| self.tap.poll_gone(cx)), if watched => {
+            () = self.tap.gone(), if watched => {
                 Err(Failure::NoAnswer(Cause::ClientGone))
             }
             connected = self.shared.upstream.connect(fresh) => connected.map_err(Failure::Unreachable),
@@ -239,7 +239,7 @@ impl Exchange<'_> {
         tokio::select! {
             biased;
             drained = poll_fn(|cx| self.tap.poll_drain(cx)) => drained.is_ok(),
-            () = poll_fn(|cx| self.tap.poll_gone(cx)) => false,
+            () = self.tap.gone() => false,
             _ = phase.wait_for(|phase| *phase == Phase::Stopped) => false,
         }
     }

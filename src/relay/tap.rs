@@ -15,25 +15,30 @@
 //!   Bytes that come instead (a pipelined request) are kept for the next reader.
 //!
 //! `SO_TIMESTAMPING` stamps are wall clock time (Linux: Documentation/networking/timestamping),
-//! so a stamp is turned into its age at the moment of the read, and the age is bounded by the
-//! time since the previous read: a stepped wall clock cannot move it further than that.
+//! so a stamp is turned into its age at the moment of the read. Where the wall clock was set in
+//! between there is none ([`Moment`](super::clock::Moment)): then the time of the read stands.
 
 mod io;
 mod wire;
 
+use std::future::poll_fn;
 use std::io::{Error, ErrorKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pingora_core::protocols::l4::stream::Stream as TcpStream;
 use pingora_core::protocols::{Stream, UniqueIDType};
+use tokio::time::sleep;
 
 use super::socket;
 use wire::{AHEAD_LIMIT, Transport, Wire};
 
 /// The relay stops reading one side while this many bytes wait for the other.
 pub const QUEUE_LIMIT: usize = 256 * 1024;
+
+/// How often a peer that has sent more than is read ahead is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// When the bytes of a socket read arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,9 +122,25 @@ impl Tap {
         !self.wire().ahead.is_empty()
     }
 
-    /// Whether as much was read ahead as may be: [`Tap::poll_gone`] wakes nobody then.
-    pub fn is_ahead_full(&self) -> bool {
-        self.wire().ahead.len() >= AHEAD_LIMIT
+    /// Waits until the peer has closed or reset the connection, also where it has sent more than is
+    /// read ahead: [`Tap::poll_gone`] then has to be asked again from time to time.
+    pub async fn gone(&self) {
+        loop {
+            // It gets full in this very wait, by the watch, which is polled before.
+            let look = async {
+                poll_fn(|_| match self.wire().ahead.len() >= AHEAD_LIMIT {
+                    true => Poll::Ready(()),
+                    false => Poll::Pending,
+                })
+                .await;
+                sleep(LOOK_EVERY).await;
+            };
+            tokio::select! {
+                biased;
+                () = poll_fn(|cx| self.poll_gone(cx)) => return,
+                () = look => {}
+            }
+        }
     }
 
     /// Whether the peer has closed or reset the connection.
@@ -192,8 +213,6 @@ impl Tap {
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
-
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use super::*;

@@ -16,10 +16,6 @@ use crate::observe::record::RequestRecord;
 pub(super) const QUEUE_WEIGHT: usize = 4096;
 /// Rows of a timeline that weigh as much as a record.
 const ROWS_PER_WEIGHT: usize = 50;
-/// How long [`Queue::wait`] waits for a sink to write what waits. A sink that is stuck must not
-/// keep the program.
-const CLOSE_WITHIN: Duration = Duration::from_secs(10);
-
 enum Message {
     Record(Arc<RequestRecord>, usize),
     End,
@@ -31,6 +27,7 @@ pub(super) struct Queue {
     /// What the sink is called.
     pub(super) name: String,
     sender: Sender<Message>,
+    patience: Duration,
     /// Disconnects when the thread has ended.
     ended: Mutex<Receiver<()>>,
     counts: Arc<Counts>,
@@ -47,7 +44,7 @@ struct Counts {
 impl Queue {
     /// Starts the thread of `sink`.
     pub(super) fn start(mut sink: Sink) -> std::io::Result<Self> {
-        let name = sink.name();
+        let (name, patience) = (sink.name(), sink.patience());
         let counts = Arc::new(Counts::default());
         let (sender, receiver) = channel();
         let (alive, ended) = channel::<()>();
@@ -68,6 +65,7 @@ impl Queue {
             })?;
         Ok(Queue {
             name,
+            patience,
             sender,
             ended: Mutex::new(ended),
             counts,
@@ -91,10 +89,10 @@ impl Queue {
         let _ = self.sender.send(Message::End);
     }
 
-    /// Waits for the end that was asked for.
+    /// Waits for the end that was asked for. A sink that is stuck must not keep the program.
     pub(super) fn wait(&self) -> Totals {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let stuck = ended.recv_timeout(CLOSE_WITHIN) == Err(RecvTimeoutError::Timeout);
+        let stuck = ended.recv_timeout(self.patience) == Err(RecvTimeoutError::Timeout);
         let written = self.counts.written.load(Relaxed);
         let lost = self.counts.emitted.load(Relaxed) - written;
         if stuck {

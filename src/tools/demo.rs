@@ -58,6 +58,7 @@ pub async fn run(
     let mut paper = Paper {
         out,
         color: options.look.color,
+        width: options.look.terminal,
         zone: TimeZone::system(),
         unread: false,
     };
@@ -86,7 +87,7 @@ async fn perform(stage: &mut Stage, paper: &mut Paper<'_>, options: Options) -> 
     }
     if options.keep {
         paper.print(&encore(stage))?;
-        paper.print(&console::header())?;
+        paper.print(&console::header(paper.width))?;
         while let Some(record) = stage.records.recv().await {
             paper.record(&record)?;
         }
@@ -101,7 +102,7 @@ async fn play(stage: &mut Stage, paper: &mut Paper<'_>) -> anyhow::Result<Vec<Re
     let bar = progress_bar(total as u64);
     let mut open = JoinSet::new();
     let mut records = Vec::with_capacity(total);
-    bar.suspend(|| paper.print(&console::header()))?;
+    bar.suspend(|| paper.print(&console::header(paper.width)))?;
     while records.len() < total || !open.is_empty() {
         while open.len() < AT_ONCE
             && let Some(scenario) = waiting.next()
@@ -144,6 +145,8 @@ fn progress_bar(total: u64) -> ProgressBar {
 struct Paper<'a> {
     out: &'a mut (dyn Write + Send),
     color: bool,
+    /// The columns of a terminal.
+    width: Option<usize>,
     zone: TimeZone,
     /// The other end of the pipe is closed.
     unread: bool,
@@ -162,7 +165,7 @@ impl Paper<'_> {
     }
 
     fn record(&mut self, record: &RequestRecord) -> anyhow::Result<()> {
-        let line = console::line(record, &self.zone);
+        let line = console::line(record, &self.zone, self.width);
         self.print(&line)
     }
 }

@@ -35,6 +35,8 @@ const WIDEST: u16 = 160;
 pub struct Look {
     /// Columns; plots are between 40 and 160 wide.
     pub width: u16,
+    /// The columns of the terminal; `None` where it is none.
+    pub terminal: Option<usize>,
     /// Whether to add ANSI colours.
     pub color: bool,
 }
@@ -44,6 +46,7 @@ impl Default for Look {
     fn default() -> Self {
         Look {
             width: 80,
+            terminal: None,
             color: false,
         }
     }
@@ -54,9 +57,11 @@ impl Look {
     pub fn of_stdout() -> Self {
         let stdout = std::io::stdout();
         let plain = Look::default();
+        let columns = terminal_size::terminal_size_of(&stdout)
+            .map(|(terminal_size::Width(columns), _)| columns);
         Look {
-            width: terminal_size::terminal_size_of(&stdout)
-                .map_or(plain.width, |(terminal_size::Width(columns), _)| columns),
+            width: columns.unwrap_or(plain.width),
+            terminal: columns.map(usize::from),
             color: anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never,
         }
     }

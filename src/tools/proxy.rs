@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -11,6 +12,9 @@ use crate::config::{LogTarget, ProxyConfig, Recorded};
 use crate::relay::{Emit, Proxy};
 use crate::sink::console::Output;
 use crate::sink::{Console, Jsonl, Sink, Sinks};
+
+/// How long the announcement may take before requests are served without it.
+const ANNOUNCE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Serves until a signal asks to end, drains, and returns when every record is written.
 pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
@@ -29,7 +33,7 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
         })
     };
     let proxy = Proxy::bind(&config, emit).await?;
-    announce(&config, &announcement(&config, proxy.local_addr()));
+    announce(&config, announcement(&config, proxy.local_addr())).await;
     proxy.run(signals.reached(1), signals.reached(2)).await;
 
     // Waits for the writers' threads, so it stays away from the threads that serve.
@@ -71,10 +75,12 @@ fn output(log: &LogTarget) -> Output {
     }
 }
 
-fn announce(config: &ProxyConfig, text: &str) {
-    // Nobody may be reading; the proxy serves all the same.
-    let _ = match output(&config.log) {
+/// Nobody may be reading, or the terminal be paused: the proxy serves all the same.
+async fn announce(config: &ProxyConfig, text: String) {
+    let output = output(&config.log);
+    let said = tokio::task::spawn_blocking(move || match output {
         Output::Stdout => writeln!(std::io::stdout(), "{text}"),
         Output::Stderr => writeln!(std::io::stderr(), "{text}"),
-    };
+    });
+    let _ = tokio::time::timeout(ANNOUNCE_WITHIN, said).await;
 }

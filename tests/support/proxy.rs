@@ -45,6 +45,11 @@ impl Proxy {
 
     /// A proxy in front of that URL, with more arguments. A `--log` of its own is not read here.
     pub fn with(url: &str, args: &[&str]) -> Proxy {
+        Proxy::launch(url, args, |_| {})
+    }
+
+    /// The same, with the last word on how the process is started. Its standard output stays here.
+    pub fn launch(url: &str, args: &[&str], dress: impl FnOnce(&mut Command)) -> Proxy {
         let dir = TempDir::new().expect("a temporary folder");
         let log = dir.path().join("log.jsonl").display().to_string();
         let default = |flag, value| {
@@ -53,15 +58,16 @@ impl Proxy {
                 .filter(move |_| !args.contains(&flag))
         };
         let out = |name| File::create(dir.path().join(name)).expect("a temporary file");
-        let child = Command::new(binary())
+        let mut command = Command::new(binary());
+        command
             .args(["proxy", "--listen", "127.0.0.1:0", "--upstream", url])
             .args(default("--record", "all"))
             .args(default("--log", &log))
             .args(args)
             .stdout(out("stdout"))
-            .stderr(out("stderr"))
-            .spawn()
-            .expect("the binary runs");
+            .stderr(out("stderr"));
+        dress(&mut command);
+        let child = command.spawn().expect("the binary runs");
         let mut proxy = Proxy {
             addr: ([127, 0, 0, 1], 0).into(),
             child,

@@ -2,14 +2,14 @@
 
 use crate::observe::stats::Us;
 
-/// Events that are kept: 200 kB at most. Longer streams are judged by their beginning.
+/// Events that are kept: 256 KiB at most. Longer streams are judged by their beginning.
 const KEPT: usize = 16_384;
 
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Logged {
-    /// Time since the event before it, µs (0 for the first); at most 71 minutes.
-    pub gap: u32,
+    /// Time since the event before it (0 for the first).
+    pub gap: Us,
     /// Body bytes since the event before it. What one chunk brought counts for the events that it
     /// dispatched: they share their time, so a burst's sum is right.
     pub bytes: u32,
@@ -47,7 +47,7 @@ impl EventLog {
         }
         let bytes = std::mem::take(&mut self.bytes);
         self.events.push(Logged {
-            gap: u32::try_from(gap.unwrap_or(0)).unwrap_or(u32::MAX),
+            gap: gap.unwrap_or(0),
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
             is_token,
         });

@@ -22,16 +22,13 @@ use pingora_core::protocols::http::ServerSession;
 use pingora_core::protocols::http::client::HttpSession;
 use pingora_http::RequestHeader;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 use crate::observe::observer::Cause;
 use crate::relay::observation::Observation;
 use crate::relay::tap::{Arrival, Tap};
 use crate::relay::{Phase, Shared, clock};
 use response::{Piece, next_piece};
-
-/// How often a client that has sent more than is read ahead is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What the loop woke up for.
 enum Step {
@@ -49,8 +46,6 @@ enum Step {
     Pieces(Result<Piece, BError>),
     /// The request went on.
     RequestBody(Result<Option<Bytes>, BError>),
-    /// Time to look for the client's going where it cannot be read for.
-    Look,
     /// The upstream was silent for longer than the user allows.
     Silent,
 }
@@ -164,7 +159,6 @@ impl<'a> Pump<'a> {
                     self.on_request_body(body).await?;
                     self.send_queued().await;
                 }
-                Step::Look => {}
                 Step::Silent => {
                     self.end = Some(Err(Cause::UpstreamTimeout));
                     self.observe_end();
@@ -187,26 +181,16 @@ impl<'a> Pump<'a> {
                 None => std::future::pending().await,
             }
         };
-        // It gets full in this very wait, by the watch for the client, which is polled before.
-        let look = async {
-            poll_fn(|_| match down_tap.is_ahead_full() {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
-            })
-            .await;
-            sleep(LOOK_EVERY).await;
-        };
         tokio::select! {
             biased;
             _ = self.phase.wait_for(|phase| *phase == Phase::Stopped) => Step::Stopped,
-            () = poll_fn(|cx| down_tap.poll_gone(cx)), if self.watch_client && !uploading => Step::ClientEnd,
+            () = down_tap.gone(), if self.watch_client && !uploading => Step::ClientEnd,
             drained = poll_fn(|cx| down_tap.poll_drain(cx)), if down_tap.is_pending() => Step::Drained(drained),
             sent = poll_fn(|cx| up_tap.poll_drain(cx)), if up_tap.is_pending() => Step::Sent(sent),
             _ = poll_fn(|cx| up_tap.poll_close_write(cx)), if self.close_up => Step::ClosedUp,
             first = next_piece(self.up, self.head_wanted), if reading => Step::Pieces(first),
             body = self.down.read_request_body(), if uploading => Step::RequestBody(body),
             () = silent => Step::Silent,
-            () = look => Step::Look,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use bytes::{Buf, BytesMut};
 use pingora_core::protocols::l4::stream::Stream as TcpStream;
@@ -11,7 +11,8 @@ use pingora_core::protocols::{Stream, UniqueIDType};
 use tokio::io::ReadBuf;
 
 use super::Arrival;
-use crate::relay::{clock, socket};
+use crate::relay::clock::{self, Moment};
+use crate::relay::socket;
 
 /// How far the tap reads ahead of the session (a pipelined request) before it stops looking.
 pub const AHEAD_LIMIT: usize = 64 * 1024;
@@ -34,8 +35,9 @@ pub struct Wire {
     pub eof: bool,
     pub reads: u64,
     pub arrival: Option<Arrival>,
-    /// Time of the previous socket read (at first: of the connection), the bound for a stamp's age.
-    read_at: Instant,
+    /// When the socket was last seen empty (at first: when the watch began). What is read was stamped
+    /// after that.
+    empty: Moment,
     /// The kernel's stamp of the previous read: pingora never clears it, so only a change counts.
     last_stamp: Option<SystemTime>,
 
@@ -80,7 +82,7 @@ impl Wire {
             eof: false,
             reads: 0,
             arrival: None,
-            read_at: clock::now(),
+            empty: Moment::read(),
             last_stamp: None,
             queue: BytesMut::new(),
             queued: 0,
@@ -130,7 +132,7 @@ impl Wire {
         let before = buf.filled().len();
         match ready!(self.io.io().poll_read(cx, buf)) {
             Ok(()) if buf.filled().len() == before => self.eof = true,
-            Ok(()) => self.note_read(),
+            Ok(()) => self.note_read(buf.remaining() > 0),
             Err(error) => {
                 self.read_error = Some(error.kind());
                 return Poll::Ready(Err(error));
@@ -139,18 +141,21 @@ impl Wire {
         Poll::Ready(Ok(()))
     }
 
-    fn note_read(&mut self) {
-        let now = clock::now();
+    /// A read that left room in the buffer has emptied the socket.
+    fn note_read(&mut self, emptied: bool) {
+        let read = Moment::read();
         let stamp = self.io.stamp();
         let fresh = stamp.filter(|_| stamp != self.last_stamp);
-        let age = fresh.map(|stamp| age_of(stamp, clock::wall(), now.duration_since(self.read_at)));
+        let age = fresh.and_then(|stamp| read.age_of(stamp, &self.empty));
         self.arrival = Some(Arrival {
-            at: now - age.unwrap_or_default(),
+            at: read.now - age.unwrap_or_default(),
             kernel: age.is_some(),
         });
         self.reads += 1;
-        self.read_at = now;
         self.last_stamp = stamp;
+        if emptied {
+            self.empty = read;
+        }
     }
 
     pub fn is_gone(&self) -> bool {
@@ -207,25 +212,5 @@ impl Wire {
     pub fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_drain(cx))?;
         self.io.io().poll_shutdown(cx)
-    }
-}
-
-/// The age of a kernel stamp at the time of the read, never more than `bound` (the time since the
-/// previous read, when these bytes were not there yet) and never negative, whatever the wall clock did.
-fn age_of(stamp: SystemTime, wall: SystemTime, bound: Duration) -> Duration {
-    wall.duration_since(stamp).unwrap_or_default().min(bound)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stepped_wall_clock_moves_a_stamp_no_further_than_the_read_before() {
-        let (wall, second) = (clock::wall(), Duration::from_secs(1));
-        let bound = Duration::from_millis(20);
-        assert_eq!(age_of(wall - bound / 2, wall, bound), bound / 2);
-        assert_eq!(age_of(wall - 3600 * second, wall, bound), bound);
-        assert_eq!(age_of(wall + 3600 * second, wall, bound), Duration::ZERO);
     }
 }

@@ -190,6 +190,7 @@ mod tests {
             .lines(Look {
                 width,
                 color: false,
+                ..Look::default()
             })
             .join("\n")
     }

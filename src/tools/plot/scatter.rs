@@ -232,6 +232,7 @@ mod tests {
         .lines(Look {
             width,
             color: false,
+            ..Look::default()
         })
         .join("\n")
     }
