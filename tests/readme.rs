@@ -277,7 +277,7 @@ fn every_linked_file_exists() {
         .collect();
     assert!(targets.contains(&"ARCHITECTURE.md"), "{targets:?}");
     for target in targets {
-        assert!(root().join(target).is_file(), "no {target}");
+        assert!(root().join(target).exists(), "no {target}");
     }
 }
 
@@ -507,6 +507,7 @@ impl Stage {
         fs::create_dir(&bin).unwrap();
         let binary = env!("CARGO_BIN_EXE_dripline");
         std::os::unix::fs::symlink(binary, bin.join("dripline")).unwrap();
+        std::os::unix::fs::symlink(root().join("tests"), dir.path().join("tests")).unwrap();
         let commands = marked("stays up").remove(0).text;
         let [server, proxy] = &commands.lines().collect::<Vec<_>>()[..] else {
             panic!("a server and a proxy: {commands}")
