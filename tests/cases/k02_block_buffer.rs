@@ -52,7 +52,8 @@ fn a03_blocks_are_constant_where_counts_and_times_are_not() {
 fn on_both_sides(script: &str) -> (serde_json::Value, Run) {
     let server = Server::start(&[script]);
     let behind = Proxy::with(&server.url(), &["--instance", "engine-side"]);
-    let hop = holding(behind.addr, 8 * 1024);
+    // a block that no round period fits
+    let hop = holding(behind.addr, 7 * 1024);
     let before = Proxy::with(&format!("http://{hop}"), &["--instance", "client-side"]);
     let [run] = played(|| {
         let mut client = Client::connect(before.addr);

@@ -56,7 +56,7 @@ const PERIODS: [f64; 11] = [
 ];
 
 /// A timer's mean period is exact within this.
-const EXACT: f64 = 0.005;
+const EXACT: f64 = 0.01;
 
 /// Bursts as they came: full ones, all but the last, which is what was left; and but for the first,
 /// which may share its buffer with the header or begin within a period, if there are enough.

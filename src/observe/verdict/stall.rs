@@ -4,7 +4,7 @@
 use super::facts::{Facts, Unit};
 use super::words::{count, time};
 use super::{Fired, transport_coalesced};
-use crate::observe::record::{Side, Timing};
+use crate::observe::record::{Flag, Side, Timing};
 use crate::observe::stats::Us;
 
 /// How sure one is of the kind of a pause when it is not known what came after it.
@@ -19,6 +19,11 @@ const LEAST_LUMP: u64 = 3;
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let stall = facts.summary.stalls.first()?;
     if facts.unit() != Unit::Token || transport_coalesced::is_grouped(facts) {
+        return None;
+    }
+    // An event too large to look into may have been what came then, if bytes went on coming.
+    let longest_silence = facts.summary.silence.longest_ms.unwrap_or(0.0);
+    if facts.has(Flag::EventTooLarge) && 2.0 * longest_silence < stall.gap_ms {
         return None;
     }
     let usual = facts.gaps().median_non_zero().unwrap_or(0).max(1);

@@ -2,8 +2,10 @@
 
 use super::Fired;
 use super::facts::{Facts, Unit};
+use super::words::time;
 use crate::observe::outcome::Reading;
-use crate::observe::record::{Side, Timing};
+use crate::observe::record::{End, Flag, Side, Timing};
+use crate::observe::stats::Us;
 
 /// Fewer chunks of sound than this have no rhythm.
 const LEAST_CHUNKS: u64 = 3;
@@ -56,13 +58,7 @@ fn reason(facts: &Facts<'_>) -> Option<(String, &'static str)> {
             let why = format!("Only {n} chunks came: too few to have a rhythm.");
             Some((why, "ask for a longer answer"))
         }
-        Unit::Token if n == 0 && facts.summary.n_events > 0 => {
-            let why = "Events came, but none carried output.".to_owned();
-            Some((
-                why,
-                "look at the end and at the finish reason of this request",
-            ))
-        }
+        Unit::Token if n == 0 && facts.summary.n_events > 0 => Some(without_output(facts)),
         Unit::Token | Unit::Event if n == 0 => {
             let why = "The event stream has no event.".to_owned();
             Some((
@@ -72,4 +68,41 @@ fn reason(facts: &Facts<'_>) -> Option<(String, &'static str)> {
         }
         _ => None,
     }
+}
+
+/// Why events brought no output, as far as it is known.
+fn without_output(facts: &Facts<'_>) -> (String, &'static str) {
+    let outcome = facts.outcome;
+    let (why, hint) = match facts.end {
+        _ if facts.has(Flag::EventTooLarge) => (
+            "Events came, but what was large was not looked into, and nothing else carried output.",
+            "an event of more than 1 MiB (an image, say) passes and is not read; its times are those of \
+             the chunks",
+        ),
+        End::InBandError => (
+            "An error came in place of output.",
+            "look at `error.type`, and at the server's log",
+        ),
+        End::ClientGone => {
+            let waited = time(facts.summary.at.end.unwrap_or(0));
+            let silent = facts.summary.silence.before_end_ms.unwrap_or(0.0);
+            let why = format!(
+                "The client left after {waited}, before any output; the last {} were silent.",
+                time((silent * 1000.0) as Us)
+            );
+            return (
+                why,
+                "look at the client's own time limit, and at what the server was doing",
+            );
+        }
+        _ if outcome.content.parse_errors > 0 => (
+            "Events came, but could not be read.",
+            "they are not what the API sends: look at the first of them with curl -N",
+        ),
+        _ => (
+            "Events came, but none carried output.",
+            "look at the end and at the finish reason of this request",
+        ),
+    };
+    (why.to_owned(), hint)
 }

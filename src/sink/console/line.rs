@@ -196,7 +196,12 @@ impl Layout {
             _ => AnsiColor::Red,
         }
         .on_default();
-        let end = format!("{style}{}{style:#}", word(&record.end));
+        let mut end = format!("{style}{}{style:#}", word(&record.end));
+        // It is what such a line is about, also where there is no room for its column.
+        let status = record.response.status.filter(|_| !self.has(Part::Code));
+        if let Some(status) = status.filter(|_| record.end == End::HttpError) {
+            end += &format!(" {status}");
+        }
         let error = record.error.as_ref().filter(|_| self.has(Part::ErrorType));
         match error.and_then(|error| error.server_type.as_deref()) {
             Some(server_type) => format!("{end} ({})", shown(server_type, NAME_WIDTH)),
@@ -213,10 +218,15 @@ fn verdict(record: &RequestRecord) -> Option<String> {
         _ => AnsiColor::Yellow.on_default(),
     };
     let timing = format!("{style}{}{style:#}", word(&verdict.timing));
-    Some(match &verdict.side {
+    let mut text = match &verdict.side {
         Some(side) => format!("{timing} ({})", word(side)),
         None => timing,
-    })
+    };
+    if let Some(cut) = &verdict.cut {
+        let limit = duration(Some(cut.after_ms));
+        text += &format!(", {}_cut at {limit} ({})", word(&cut.kind), word(&cut.side));
+    }
+    Some(text)
 }
 
 /// The gaps that are shown, and what to say where they are not those of token events: a stream that is
@@ -247,7 +257,9 @@ fn name(record: &RequestRecord, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::record::{ErrorInfo, ErrorKind, GapStats, Request, Response, Side};
+    use crate::observe::record::{
+        Cut, CutKind, ErrorInfo, ErrorKind, GapStats, Request, Response, Side,
+    };
     use crate::sink::sample::sample;
 
     fn plain(line: &str) -> String {
@@ -414,6 +426,17 @@ mod tests {
         let of = |record: &RequestRecord| plain(&line(record, &TimeZone::UTC, None));
         let mut record = sample();
         assert!(of(&record).ends_with("complete, steady"));
+        record.verdict.as_mut().unwrap().cut = Some(Cut {
+            kind: CutKind::Idle,
+            after_ms: 60_000.0,
+            side: Side::Upstream,
+        });
+        let cut = of(&record);
+        assert!(
+            cut.ends_with("steady, idle_cut at 60.00s (upstream)"),
+            "{cut}"
+        );
+        record.verdict.as_mut().unwrap().cut = None;
         record.gaps.event = std::mem::take(&mut record.gaps.token);
         let events = of(&record);
         assert!(events.ends_with("complete, steady, event gaps") && events.contains("48.2ms"));

@@ -396,3 +396,27 @@ fn what_the_relay_says_goes_into_the_flags_in_order() {
         (Some(TtftNull::ObserverStopped), Timing::Unmeasurable)
     );
 }
+
+#[test]
+fn why_there_is_no_output_is_told_as_far_as_it_is_known() {
+    let told = |record: RequestRecord| record.verdict.unwrap().summary;
+    let opened = || chat().at(50.0, role());
+    let error = opened()
+        .at(90.0, event(r#"{"error":{"code":429}}"#))
+        .end(90.0);
+    assert!(told(error).starts_with("An error came in place of output"));
+    let gone = told(opened().cut(6_050.0, Cause::ClientGone));
+    assert!(
+        gone.contains("left after 6.05 s") && gone.contains("last 6.00 s"),
+        "{gone}"
+    );
+    let mut large = opened().at(90.0, text(&"x".repeat(9_000))).at(95.0, done());
+    large.options.event_limit = 4_096;
+    assert!(told(large.end(95.0)).contains("not looked into"));
+    let broken = opened()
+        .at(90.0, event("{no JSON"))
+        .at(95.0, done())
+        .end(95.0);
+    assert!(told(broken).contains("could not be read"));
+    assert!(told(opened().at(95.0, done()).end(95.0)).contains("none carried output"));
+}
