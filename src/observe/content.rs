@@ -9,6 +9,9 @@ use super::record::{ServerSays, Tokens};
 /// Longest model name or answer id that is kept, in bytes.
 const LABEL_LIMIT: usize = 256;
 
+/// An API shows its shape in its first events or never.
+const STRANGERS_LIMIT: u8 = 32;
+
 /// What an event is to the clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Event {
@@ -35,6 +38,8 @@ pub struct Content {
     /// The API, by the path until an event shows its shape.
     pub api: Api,
     recognised: bool,
+    /// Events in which no shape was found.
+    strangers: u8,
     /// Comments, pings and events without content.
     pub keepalives: u64,
     /// Events with an empty text and nothing else.
@@ -77,6 +82,7 @@ impl Content {
         Content {
             api,
             recognised: false,
+            strangers: 0,
             keepalives: 0,
             empty_deltas: 0,
             done_markers: 0,
@@ -101,6 +107,11 @@ impl Content {
 
     /// Takes what the decoder found; gives the event in it, if it is one.
     pub fn take(&mut self, frame: Frame<'_>) -> Option<Event> {
+        if let Frame::Event { data, .. } = frame
+            && self.is_farewell(data)
+        {
+            return Some(Event::default());
+        }
         self.after_done |= self.done_markers > 0;
         match frame {
             Frame::Event { name, data } => {
@@ -155,12 +166,21 @@ impl Content {
     }
 
     fn read<'a>(&mut self, name: &[u8], data: &'a [u8]) -> Payload<'a> {
-        if !self.recognised
-            && let Some(api) = shape::of(name, data)
-        {
-            (self.api, self.recognised) = (api, true);
+        if !self.recognised && self.strangers < STRANGERS_LIMIT {
+            match shape::of(name, data) {
+                Some(api) => (self.api, self.recognised) = (api, true),
+                None => self.strangers += 1,
+            }
         }
         dialect::read(self.api, name, data)
+    }
+
+    /// Whether it is the end marker of OpenAI's chat after that of another API: gateways add it for
+    /// clients that wait for nothing else. It is no second end.
+    fn is_farewell(&self, data: &[u8]) -> bool {
+        let has_own_end =
+            self.api.has_end_marker() && !matches!(self.api, Api::Chat | Api::Completions);
+        has_own_end && self.done_markers == 1 && data.trim_ascii() == b"[DONE]"
     }
 
     fn add(&mut self, payload: Payload<'_>) -> Event {

@@ -152,6 +152,12 @@ impl Output {
         self.present = true;
         self.chars += text.chars();
     }
+
+    /// Adds another.
+    fn merge(&mut self, other: Output) {
+        self.present |= other.present;
+        self.chars += other.chars;
+    }
 }
 
 /// What one event carries.
@@ -219,14 +225,9 @@ impl<'a> Payload<'a> {
 
     /// Adds the output of a part of it.
     fn add_output(&mut self, part: &Payload<'_>) {
-        for (all, more) in [
-            (&mut self.reasoning, part.reasoning),
-            (&mut self.answer, part.answer),
-            (&mut self.tool, part.tool),
-        ] {
-            all.present |= more.present;
-            all.chars += more.chars;
-        }
+        self.reasoning.merge(part.reasoning);
+        self.answer.merge(part.answer);
+        self.tool.merge(part.tool);
         self.whole_tool_call |= part.whole_tool_call;
     }
 

@@ -19,12 +19,16 @@ const LAYERS_LIMIT: usize = 3;
 
 /// Output that any body may have, bytes: deflate makes 1 KiB of a byte, zstd and brotli far more,
 /// so a short body of much repetition is honest.
-const BUDGET: u64 = 8 * 1024 * 1024;
+const BUDGET: u64 = 4 * 1024 * 1024;
 
 /// Output that a byte of input adds to it. JSON shrinks 3 to 20 times, and to a 100th where every
 /// event looks alike; a body that goes on above this is made for its size. What is left over is
 /// kept up to [`BUDGET`]: however long a body was honest, a piece of it stays cheap.
 const BUDGET_PER_BYTE: u64 = 256;
+
+/// Output of one piece, which is a read of at most 64 KiB: its events are read on the relay's
+/// thread, and others wait for it.
+const LARGEST_PIECE: u64 = 8 * 1024 * 1024;
 
 /// Largest deflate window, as a power of two (RFC 1951 section 2).
 const DEFLATE_WINDOW: u8 = 15;
@@ -79,7 +83,8 @@ impl Decoding {
         }
         self.budget = (bytes.len() as u64)
             .saturating_mul(BUDGET_PER_BYTE)
-            .saturating_add(self.budget.min(BUDGET));
+            .saturating_add(self.budget.min(BUDGET))
+            .min(LARGEST_PIECE);
         let done = undo(&mut self.layers, &mut self.budget, bytes, &mut sink);
         self.halt = done.err();
         done

@@ -81,8 +81,8 @@ pub enum Shape {
 /// How to read a body labelled `media` that begins with `first`; `None` until enough came.
 ///
 /// `asked` tells whether the request asked for a stream: only then is a label doubted that
-/// promises none. `arrays` tells whether such a stream may be an array.
-pub fn shape(media: Media, asked: bool, arrays: bool, first: &[u8]) -> Option<Shape> {
+/// promises none. `native` is how the API streams where it does not send an event stream.
+pub fn shape(media: Media, asked: bool, native: Shape, first: &[u8]) -> Option<Shape> {
     /// Bytes of blank lines that a body may begin with before its label is believed.
     const PATIENCE: usize = 64;
     /// The longest line that is waited for to see whether it is JSON of its own.
@@ -99,13 +99,15 @@ pub fn shape(media: Media, asked: bool, arrays: bool, first: &[u8]) -> Option<Sh
     }
     match look(up_to(LONGEST_LINE)) {
         Look::Fields => Some(Shape::Sse),
-        Look::Array if asked && arrays => Some(Shape::JsonArray),
+        Look::Array if asked && native == Shape::JsonArray => Some(Shape::JsonArray),
         // JSON lines, or one object that is spread over several lines for people to read.
-        Look::Object(line) if media == Media::EventStream => match line {
-            Some(line) => Some(of_first_line(line)),
-            None if first.len() < LONGEST_LINE => None,
-            None => Some(Shape::JsonLines),
-        },
+        Look::Object(line) if media == Media::EventStream || native == Shape::JsonLines => {
+            match line {
+                Some(line) => Some(of_first_line(line)),
+                None if first.len() < LONGEST_LINE => None,
+                None => Some(Shape::JsonLines),
+            }
+        }
         _ => Some(media.shape()),
     }
 }
@@ -180,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_lying_label_is_found_out_as_soon_as_it_can_be() {
-        let json = |first: &str| shape(Media::Json, true, false, first.as_bytes());
+        let json = |first: &str| shape(Media::Json, true, Shape::Sse, first.as_bytes());
         assert_eq!(json("dat"), None);
         assert_eq!(json("data"), None);
         assert_eq!(json("data:"), Some(Shape::Sse));
@@ -195,7 +197,7 @@ mod tests {
             (Some(Shape::Whole), Some(Shape::Whole))
         );
         assert_eq!(json(&late[5..]), Some(Shape::Sse));
-        let stream = |first: &[u8]| shape(Media::EventStream, false, false, first);
+        let stream = |first: &[u8]| shape(Media::EventStream, false, Shape::Sse, first);
         assert_eq!(stream(b"{\"a\":"), None);
         assert_eq!(stream(b"{\"a\":1}\n"), Some(Shape::JsonLines));
         assert_eq!(stream(b"{not JSON}\n"), Some(Shape::JsonLines));
@@ -207,17 +209,23 @@ mod tests {
 
     #[test]
     fn an_array_is_a_stream_where_one_was_asked_for_and_may_be_an_array() {
-        let json = |asked, arrays| shape(Media::Json, asked, arrays, b"\n[");
-        assert_eq!(json(true, true), Some(Shape::JsonArray));
-        assert_eq!(json(true, false), Some(Shape::Whole));
-        assert_eq!(json(false, true), Some(Shape::Whole));
+        let json = |asked, native| shape(Media::Json, asked, native, b"\n[");
+        assert_eq!(json(true, Shape::JsonArray), Some(Shape::JsonArray));
+        assert_eq!(json(true, Shape::Sse), Some(Shape::Whole));
+        assert_eq!(json(false, Shape::JsonArray), Some(Shape::Whole));
+        let lines = |native| shape(Media::Other, true, native, b"{\"a\":1}\n");
+        assert_eq!(lines(Shape::JsonLines), Some(Shape::JsonLines));
+        assert_eq!(lines(Shape::Sse), Some(Shape::Whole));
     }
 
     #[test]
     fn without_a_wish_for_a_stream_or_with_a_binary_label_nothing_is_guessed() {
-        assert_eq!(shape(Media::Json, false, false, b""), Some(Shape::Whole));
         assert_eq!(
-            shape(Media::Binary, true, false, b"data: "),
+            shape(Media::Json, false, Shape::Sse, b""),
+            Some(Shape::Whole)
+        );
+        assert_eq!(
+            shape(Media::Binary, true, Shape::Sse, b"data: "),
             Some(Shape::Whole)
         );
     }

@@ -1,6 +1,6 @@
 //! Chat completions: `choices[].delta`.
 
-use serde::de::{IgnoredAny, MapAccess};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use super::lenient::{Add, Leaf, Lenient, Sum, object};
 use super::text::Text;
@@ -10,7 +10,7 @@ use super::{Output, Payload};
 #[derive(Default)]
 pub struct Delta<'a> {
     role: Lenient<Text<'a>>,
-    content: Lenient<Text<'a>>,
+    content: Lenient<Content<'a>>,
     reasoning_content: Lenient<Text<'a>>,
     reasoning: Lenient<Text<'a>>,
     thinking: Lenient<Text<'a>>,
@@ -31,6 +31,51 @@ object!(Delta<'a> {
     b"tool_calls" => tool_calls,
     b"function_call" => function_call,
 });
+
+/// A text, or a list of parts of which some are thoughts (Mistral's Magistral).
+#[derive(Default)]
+struct Content<'a> {
+    text: Text<'a>,
+    thinking: Output,
+}
+
+impl<'a> Leaf<'a> for Content<'a> {
+    fn of_text(text: Text<'a>) -> Option<Self> {
+        Some(Content {
+            text,
+            ..Content::default()
+        })
+    }
+
+    fn of_list<A: SeqAccess<'a>>(mut parts: A) -> Result<Option<Self>, A::Error> {
+        let (mut all, mut thinking) = (Vec::new(), Output::default());
+        while let Some(Lenient(part)) = parts.next_element::<Lenient<Content<'a>>>()? {
+            let part = part.unwrap_or_default();
+            all.extend_from_slice(part.text.as_bytes());
+            thinking.merge(part.thinking);
+        }
+        let text = Text::owned(all);
+        Ok(Some(Content { text, thinking }))
+    }
+
+    fn of_object<A: MapAccess<'a>>(part: A) -> Result<Option<Self>, A::Error> {
+        let part = Part::of_object(part)?.unwrap_or_default();
+        let mut content = Content {
+            text: part.text.0.unwrap_or_default(),
+            ..Content::default()
+        };
+        content.thinking.add(part.thinking.0.as_ref());
+        Ok(Some(content))
+    }
+}
+
+#[derive(Default)]
+struct Part<'a> {
+    text: Lenient<Text<'a>>,
+    thinking: Lenient<Text<'a>>,
+}
+
+object!(Part<'a> { b"text" => text, b"thinking" => thinking });
 
 #[derive(Default)]
 struct Audio<'a> {
@@ -96,8 +141,7 @@ impl Tools {
 
     /// Adds them to what an event carries.
     pub fn add_to(&self, payload: &mut Payload<'_>) {
-        payload.tool.present |= self.output.present;
-        payload.tool.chars += self.output.chars;
+        payload.tool.merge(self.output);
         payload.whole_tool_call |= self.whole_call;
     }
 }
@@ -129,9 +173,11 @@ impl<'a> Delta<'a> {
             tools.add_function(function);
         }
         tools.add_to(payload);
-        payload.answer.add(self.content.0.as_ref());
-        if let Some(text) = self.content.non_empty() {
-            payload.text = Some(text);
+        let content = self.content.0.unwrap_or_default();
+        payload.reasoning.merge(content.thinking);
+        payload.answer.add(Some(&content.text));
+        if !content.text.is_empty() {
+            payload.text = Some(content.text);
         }
         !payload.is_token() && self.role.non_empty().is_none()
     }

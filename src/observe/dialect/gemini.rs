@@ -195,10 +195,10 @@ pub fn read(data: &[u8]) -> Payload<'_> {
 impl Usage {
     /// Google counts thoughts beside the candidates; other servers include them.
     fn tokens(&self) -> Option<Tokens> {
-        let thoughts = self.thoughts.0.unwrap_or(0);
+        let parts = [self.candidates.0, self.thoughts.0];
         let tokens = Tokens {
             prompt: self.prompt.0,
-            completion: self.candidates.0.map(|n| n + thoughts),
+            completion: parts.into_iter().flatten().reduce(|a, b| a + b),
             reasoning: self.thoughts.0,
             cached: self.cached.0,
         };

@@ -113,11 +113,15 @@ impl<'de> Leaf<'de> for f64 {
 /// A count; some servers write it as a string.
 impl<'de> Leaf<'de> for u64 {
     fn of_text(text: Text<'de>) -> Option<Self> {
-        std::str::from_utf8(text.as_bytes()).ok()?.parse().ok()
+        let number = std::str::from_utf8(text.as_bytes()).ok()?.parse().ok()?;
+        Self::of_number(number)
     }
 
+    /// Up to 2^53, where numbers of JSON are whole; more is no count, and sums of some are safe.
     fn of_number(number: f64) -> Option<Self> {
-        (number >= 0.0).then_some(number as u64)
+        (0.0..=9_007_199_254_740_992.0)
+            .contains(&number)
+            .then_some(number as u64)
     }
 }
 

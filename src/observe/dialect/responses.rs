@@ -16,7 +16,7 @@ use super::usage::Usage;
 use super::{Channel, Payload, kind_or_name};
 
 /// What the `delta` of an event is.
-const DELTAS: [(&[u8], Channel); 11] = [
+const DELTAS: [(&[u8], Channel); 12] = [
     (b"response.output_text.delta", Channel::Answer),
     (b"response.refusal.delta", Channel::Answer),
     (b"response.audio.delta", Channel::Data),
@@ -28,6 +28,7 @@ const DELTAS: [(&[u8], Channel); 11] = [
     (b"response.function_call_arguments.delta", Channel::Tool),
     (b"response.mcp_call_arguments.delta", Channel::Tool),
     (b"response.custom_tool_call_input.delta", Channel::Tool),
+    (b"response.code_interpreter_call_code.delta", Channel::Tool),
 ];
 
 #[derive(Default)]
@@ -75,7 +76,7 @@ pub fn read<'a>(name: &[u8], data: &'a [u8]) -> Payload<'a> {
     let mut payload = Payload::default();
     match kind {
         b"ping" | b"keepalive" => payload.keepalive = true,
-        b"response.completed" | b"response.incomplete" => payload.done = true,
+        b"response.completed" | b"response.incomplete" | b"response.done" => payload.done = true,
         b"response.image_generation_call.partial_image" => {
             payload.add(Channel::Data, event.partial_image.0.as_ref());
         }
@@ -128,6 +129,7 @@ mod tests {
             ("function_call_arguments", (false, false, true)),
             ("mcp_call_arguments", (false, false, true)),
             ("custom_tool_call_input", (false, false, true)),
+            ("code_interpreter_call_code", (false, false, true)),
             ("a_kind_of_tomorrow", (false, true, false)),
         ] {
             let data = format!(r#"{{"type":"response.{kind}.delta","item_id":"i","delta":"ab"}}"#);

@@ -17,6 +17,7 @@ struct Shape<'a> {
     feedback: Option<IgnoredAny>,
     message: Option<IgnoredAny>,
     response: Option<IgnoredAny>,
+    role: Option<IgnoredAny>,
     done: Lenient<bool>,
 }
 
@@ -28,6 +29,7 @@ object!(Shape<'a> {
     b"promptFeedback" => feedback,
     b"message" => message,
     b"response" => response,
+    b"role" => role,
     b"done" => done,
 });
 
@@ -62,8 +64,7 @@ pub fn of(name: &[u8], data: &[u8]) -> Option<Api> {
     match (kind_or_name(&shape.kind, name), shape.object.bytes()) {
         (kind, _) if kind.starts_with(b"response.") => return Some(Api::Responses),
         (
-            b"message"
-            | b"message_start"
+            b"message_start"
             | b"message_delta"
             | b"message_stop"
             | b"content_block_start"
@@ -71,6 +72,8 @@ pub fn of(name: &[u8], data: &[u8]) -> Option<Api> {
             | b"content_block_stop",
             _,
         ) if choices.is_none() => return Some(Api::Messages),
+        // A whole reply. (Without a type of its own every event of SSE is called so.)
+        _ if shape.kind.is("message") && shape.role.is_some() => return Some(Api::Messages),
         (_, b"response") => return Some(Api::Responses),
         (_, b"chat.completion.chunk" | b"chat.completion") => return Some(Api::Chat),
         (_, b"text_completion") => return Some(Api::Completions),
@@ -108,7 +111,10 @@ mod tests {
             (r#"{"type":"response.created"}"#, Api::Responses),
             (r#"{"object":"response"}"#, Api::Responses),
             (r#"{"type":"message_start"}"#, Api::Messages),
-            (r#"{"type":"message","content":[]}"#, Api::Messages),
+            (
+                r#"{"type":"message","role":"assistant","content":[]}"#,
+                Api::Messages,
+            ),
             (
                 r#"{"message":{"content":"a"},"done":false}"#,
                 Api::OllamaChat,
@@ -119,12 +125,15 @@ mod tests {
             assert_eq!(of(b"", data.as_bytes()), Some(api), "{data}");
         }
         assert_eq!(of(b"content_block_stop", b"{}"), Some(Api::Messages));
+        assert_eq!(of(b"message", br#"{"status":"queued"}"#), None);
+        assert_eq!(of(b"message", br#"{"candidates":[]}"#), Some(Api::Gemini));
         for data in [
             "{}",
             "[DONE]",
             "plain words",
             r#"{"type":"ping"}"#,
             r#"{"text":"a"}"#,
+            r#"{"type":"message","text":"a"}"#,
             r#"{"choices":[],"id":""}"#,
             r#"{"message":"a line of a log"}"#,
             r#"{"response":"a","code":200}"#,

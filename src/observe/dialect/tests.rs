@@ -303,3 +303,24 @@ fn paths_name_their_api_below_any_prefix() {
     assert_eq!(Api::of_path("/v1/threads/t/messages"), None);
     assert_eq!(Api::of_path("/v1/models"), None);
 }
+
+#[test]
+fn parts_that_are_thoughts_are_no_answer() {
+    let parts =
+        chat(r#"{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]}]}"#);
+    let payload = read(Api::Chat, b"", parts.as_bytes());
+    assert_eq!(
+        (payload.reasoning.chars, payload.answer.present),
+        (2, false)
+    );
+    let both =
+        chat(r#"{"content":[{"type":"thinking","thinking":"Hm"},{"type":"text","text":"Hi!"}]}"#);
+    let payload = read(Api::Chat, b"", both.as_bytes());
+    assert_eq!((payload.reasoning.chars, payload.answer.chars), (2, 3));
+}
+
+#[test]
+fn numbers_beyond_all_count_are_none() {
+    let data = br#"{"choices":[],"usage":{"prompt_tokens":1e30,"completion_tokens":18446744073709551615,"input_tokens":-1}}"#;
+    assert_eq!(read(Api::Chat, b"", data).usage, None);
+}

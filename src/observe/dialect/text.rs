@@ -11,6 +11,11 @@ use super::lenient::{Leaf, Lenient, object};
 pub struct Text<'a>(pub(super) Cow<'a, [u8]>);
 
 impl Text<'_> {
+    /// From bytes of its own.
+    pub fn owned(bytes: Vec<u8>) -> Self {
+        Text(Cow::Owned(bytes))
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -58,18 +63,16 @@ impl<'a> Leaf<'a> for Text<'a> {
     /// Content as one part.
     fn of_object<A: MapAccess<'a>>(part: A) -> Result<Option<Self>, A::Error> {
         let part = Part::of_object(part)?.unwrap_or_default();
-        let texts = [part.text.bytes(), part.thinking.bytes()];
-        Ok(Some(Text(Cow::Owned(texts.concat()))))
+        Ok(Some(part.text.0.unwrap_or_default()))
     }
 }
 
 #[derive(Default)]
 struct Part<'a> {
     text: Lenient<Text<'a>>,
-    thinking: Lenient<Text<'a>>,
 }
 
-object!(Part<'a> { b"text" => text, b"thinking" => thinking });
+object!(Part<'a> { b"text" => text });
 
 impl<'a> Lenient<Text<'a>> {
     /// The string, unless it is empty or none.

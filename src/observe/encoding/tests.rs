@@ -327,7 +327,7 @@ fn empty_pieces_are_nothing() {
 #[test]
 fn a_long_body_that_repeats_much_is_no_bomb() {
     let event = "data: {\"choices\":[{\"delta\":{\"content\":\"0\"}}]}\n\n";
-    let parts = vec![event.repeat(100).into_bytes(); 4000];
+    let parts = vec![event.repeat(100).into_bytes(); 1500];
     for names in ["gzip", "deflate", "br", "zstd"] {
         let pieces = pieces(names, &parts);
         let done = decode(names, pieces.iter().map(Vec::as_slice));

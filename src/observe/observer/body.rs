@@ -157,7 +157,7 @@ impl Body {
                 self.partial = if by_line { content.broken_end } else { inside };
                 // An encoding without its end hides the rest, unless all was said before.
                 let hidden = self.decoding.as_ref().is_some_and(Decoding::is_inside);
-                self.partial |= hidden && content.done_markers == 0;
+                self.partial |= hidden && content.done_markers == 0 && !content.is_finished();
             }
             State::Whole(Some(all)) => {
                 let all = std::mem::take(all);
@@ -233,8 +233,12 @@ impl Body {
 
     /// Settles how to read the body if its first bytes tell.
     fn decide(&mut self, first: &[u8]) {
-        let arrays = self.content.api == Api::Gemini;
-        if let Some(shape) = media::shape(self.media, self.asked, arrays, first) {
+        let native = match self.content.api {
+            Api::Gemini => Shape::JsonArray,
+            Api::OllamaChat | Api::OllamaGenerate => Shape::JsonLines,
+            _ => Shape::Sse,
+        };
+        if let Some(shape) = media::shape(self.media, self.asked, native, first) {
             self.settle(shape);
         }
     }

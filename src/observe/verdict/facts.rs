@@ -73,7 +73,7 @@ impl Facts<'_> {
     pub fn unit(&self) -> Unit {
         if self.is_byte_stream() {
             Unit::Chunk
-        } else if self.summary.n_tokens == 0 && !self.outcome.content.api.has_end_marker() {
+        } else if self.summary.n_tokens == 0 && !self.outcome.content.api.has_protocol_end() {
             Unit::Event
         } else {
             Unit::Token

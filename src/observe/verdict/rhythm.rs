@@ -31,10 +31,6 @@ const LEAST_CUT: f64 = 2.0;
 /// read of its own: a hop that lets go of what it holds does so in one write.
 pub const DRAFT: f64 = 8.0;
 
-/// Fewer steps a burst than that at a short period, and their number varies by more than this: such
-/// is a draft, of which now more and now less is accepted.
-const STEADY_COUNT: f64 = 0.25;
-
 /// Bytes and periods of a coefficient of variation up to this are constant.
 const CONSTANT: f64 = 0.1;
 
@@ -234,9 +230,8 @@ impl Rhythm {
     }
 
     fn fits(&self, what: Constant) -> bool {
-        let is_draft = self.period.mean < LEAST_STEPS[0].0
-            && self.steps.mean < DRAFT * self.choices
-            && self.steps.cv() > STEADY_COUNT;
+        // An engine that drafts has a step of its own, and some tokens in each.
+        let is_draft = self.steps.mean < DRAFT * self.choices && !self.has_round_period();
         match what {
             Constant::Bytes => self.bytes.cv() <= CONSTANT && self.variation(what) <= 1.0,
             Constant::Period => self.period.cv() <= CONSTANT && !is_draft,
@@ -247,14 +242,19 @@ impl Rhythm {
         }
     }
 
+    fn has_round_period(&self) -> bool {
+        let is_exact =
+            |period: &f64| (self.period.mean - period * 1e3).abs() <= EXACT * period * 1e3;
+        PERIODS.iter().any(is_exact)
+    }
+
     /// What speaks for bytes or for the period where both are constant.
     fn clue(&self) -> Option<Constant> {
         let above = |period: f64| self.period.mean - period * 1e3;
-        let is_exact = |period: &f64| above(*period).abs() <= EXACT * period * 1e3;
         let is_near = |period: &f64| (0.0..self.event_time()).contains(&above(*period));
         if self.bytes.mean == self.power_of_two() {
             Some(Constant::Bytes)
-        } else if PERIODS.iter().any(is_exact) {
+        } else if self.has_round_period() {
             Some(Constant::Period)
         } else if self.block().is_some() {
             Some(Constant::Bytes)

@@ -3,6 +3,7 @@
 use super::Fired;
 use super::facts::{Facts, Unit};
 use super::words::time;
+use crate::observe::observer::ResponseHead;
 use crate::observe::outcome::Reading;
 use crate::observe::record::{End, Flag, Side, Timing};
 use crate::observe::stats::Us;
@@ -29,6 +30,14 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
 
 fn reason(facts: &Facts<'_>) -> Option<(String, &'static str)> {
     let outcome = facts.outcome;
+    if outcome.stopped && outcome.response.is_some_and(ResponseHead::is_encoded) {
+        let why = "The body could not be decoded to its end; it passed all the same.".to_owned();
+        return Some((
+            why,
+            "it is not of the coding that its Content-Encoding names, is damaged, or holds far more than \
+             its size: look at the server or hop that compresses",
+        ));
+    }
     if outcome.stopped {
         let why = "The observer stopped in the middle; the stream passed all the same.".to_owned();
         return Some((why, "please report this with the kind of stream it was"));

@@ -311,3 +311,44 @@ fn what_comes_counts_more_than_the_path() {
         .end(800.0);
     assert_eq!((record.api, record.end), (Some(Api::Chat), End::Complete));
 }
+
+#[test]
+fn a_farewell_for_clients_of_chat_is_no_second_end() {
+    let script = messages()
+        .every(200.0, 25.0, 20, |_| {
+            block(r#"{"type":"text_delta","text":"Hi "}"#)
+        })
+        .at(800.0, joined([typed("message_stop", ""), done()]));
+    let record = script.clone().end(800.0);
+    assert_eq!(
+        (record.end, record.flags.as_slice()),
+        (End::Complete, &[][..])
+    );
+    assert_eq!(record.counts.done_markers, Some(1));
+    let twice = script
+        .at(810.0, done())
+        .at(820.0, typed("message_stop", ""))
+        .end(820.0);
+    assert_eq!(twice.flags, [Flag::DoneTwice, Flag::BytesAfterDone]);
+}
+
+#[test]
+fn lines_of_ollama_under_a_wrong_label_or_none() {
+    for label in [None, Some("text/plain"), Some("application/json")] {
+        let record = chat()
+            .path("/api/chat")
+            .asking(r#"{"model":"m"}"#)
+            .typed(label)
+            .every(300.0, 30.0, 20, |_| {
+                b"{\"message\":{\"content\":\"Hi \"},\"done\":false}\n".to_vec()
+            })
+            .at(900.0, *b"{\"message\":{\"content\":\"\"},\"done\":true}\n")
+            .end(900.0);
+        assert_eq!(
+            (record.end, record.ttft_ms),
+            (End::Complete, Some(300.0)),
+            "{label:?}"
+        );
+        assert_eq!(record.flags, [Flag::LabelBodyMismatch], "{label:?}");
+    }
+}
