@@ -290,6 +290,7 @@ mod tests {
         refused.ttft_ms = None;
         refused.gaps.token = GapStats::default();
         refused.end = End::HttpError;
+        refused.response.status = Some(429);
         refused.error = Some(ErrorInfo {
             kind: ErrorKind::HttpError,
             server_type: Some("rate_limit_exceeded".into()),
@@ -368,6 +369,7 @@ mod tests {
         messages.ttft_ms = None;
         let mut refused = sample();
         refused.end = End::HttpError;
+        refused.response.status = Some(429);
         refused.error = Some(ErrorInfo {
             kind: ErrorKind::HttpError,
             server_type: Some("rate_limit_exceeded".into()),
@@ -393,7 +395,7 @@ mod tests {
         12:03:44  meta-llama/…   412ms  21.0ms   1.32s  stall_with_catch_up (upstream)
         meta-llama/…   412ms   1.32s  ended_without_done, stall_with_catch_up (upstream)
         12:03:44  gpt-4o-mini        –  21.0ms   1.32s  steady, event gaps
-        12:03:44  gpt-4o-mini    412ms  21.0ms   1.32s  http_error (rate_limit_exceeded)
+        12:03:44  gpt-4o-mini    412ms   1.32s  http_error 429 (rate_limit_exceeded)
         ");
         insta::assert_snapshot!(in_a_terminal(120), @r"
         time     code  model                       ttft gap p50 gap p99 gap max events  end, verdict
@@ -401,7 +403,7 @@ mod tests {
         12:03:44  200  meta-llama/Llama-3.3-70…   412ms  21.0ms  48.2ms   1.32s     64  complete, stall_with_catch_up (upstream)
         12:03:44  200  meta-llama/…   412ms  21.0ms  48.2ms   1.32s     64  ended_without_done, stall_with_catch_up (upstream)
         12:03:44  200  gpt-4o-mini                    –  21.0ms  48.2ms   1.32s     64  complete, steady, event gaps
-        12:03:44  200  gpt-4o-mini                412ms  21.0ms  48.2ms   1.32s     64  http_error (rate_limit_exceeded)
+        12:03:44  429  gpt-4o-mini                412ms  21.0ms  48.2ms   1.32s     64  http_error (rate_limit_exceeded)
         ");
         insta::assert_snapshot!(in_a_terminal(50), @r"
            ttft gap max  end, verdict
@@ -409,7 +411,7 @@ mod tests {
           412ms   1.32s  stall_with_catch_up (upstream)
         ended_without_done, stall_with_catch_up (upstream)
               –   1.32s  steady, event gaps
-          412ms   1.32s  http_error
+          412ms   1.32s  http_error 429
         ");
         (50..200).for_each(|width| drop(in_a_terminal(width)));
     }
@@ -433,7 +435,7 @@ mod tests {
         });
         let cut = of(&record);
         assert!(
-            cut.ends_with("steady, idle_cut at 60.00s (upstream)"),
+            cut.ends_with("steady, idle_cut at 60.0s (upstream)"),
             "{cut}"
         );
         record.verdict.as_mut().unwrap().cut = None;
