@@ -194,13 +194,7 @@ impl Observer {
             flags.extend(is_so.then_some(flag));
         }
         flags.sort_unstable();
-        let verdict = verdict::judge(&Facts {
-            summary: &summary,
-            outcome: &outcome,
-            end,
-            flags: &flags,
-        });
-
+        let verdict = verdict::judge(&Facts::new(&summary, &outcome, end, &flags));
         // A speed means something where a stream went on for a while, and only of what was streamed.
         let in_one_piece = |verdict: &Verdict| verdict.timing == Timing::WholeBodyBurst;
         let rates = if outcome.is_stream() && !verdict.as_ref().is_some_and(in_one_piece) {

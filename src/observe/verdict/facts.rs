@@ -1,5 +1,7 @@
 //! What the rules look at: the figures, in the unit in which the stream is to be judged.
 
+use std::cell::OnceCell;
+
 use super::evenness;
 use super::rhythm::{Constant, Found, Rhythm};
 use crate::observe::bursts::{self, Burst};
@@ -44,6 +46,26 @@ pub struct Facts<'a> {
     pub end: End,
     /// The flags.
     pub flags: &'a [Flag],
+    /// What several rules ask for is found once.
+    rhythm: OnceCell<Option<(Rhythm, Found)>>,
+}
+
+impl<'a> Facts<'a> {
+    /// Of one request.
+    pub fn new(
+        summary: &'a Summary,
+        outcome: &'a Outcome<'a>,
+        end: End,
+        flags: &'a [Flag],
+    ) -> Self {
+        Facts {
+            summary,
+            outcome,
+            end,
+            flags,
+            rhythm: OnceCell::new(),
+        }
+    }
 }
 
 impl Facts<'_> {
@@ -164,7 +186,12 @@ impl Facts<'_> {
     }
 
     /// The rhythm of the bursts, if `constant` is what is constant in it.
-    pub fn constant(&self, constant: Constant) -> Option<(Rhythm, Found)> {
+    pub fn constant(&self, constant: Constant) -> Option<&(Rhythm, Found)> {
+        let rhythm = self.rhythm.get_or_init(|| self.find_rhythm()).as_ref();
+        rhythm.filter(|(_, found)| found.constant == constant)
+    }
+
+    fn find_rhythm(&self) -> Option<(Rhythm, Found)> {
         if evenness::is_even(self) {
             return None;
         }
@@ -173,7 +200,7 @@ impl Facts<'_> {
         let shared = self.steps_per_read() >= SHARED;
         let rhythm = Rhythm::of(&self.summary.bursts, steps, self.choices(), shared)?;
         let found = rhythm.constant(self.has(Flag::AzureFilter))?;
-        (found.constant == constant).then_some((rhythm, found))
+        Some((rhythm, found))
     }
 
     /// Steps per burst and choice, on average; 1 where nothing is known.
@@ -211,9 +238,7 @@ impl Facts<'_> {
 
     /// The body's compression.
     pub fn encoding(&self) -> Option<&str> {
-        let encoding = self.outcome.response?.content_encoding.as_deref()?.trim();
-        let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
-        (!is_plain).then_some(encoding)
+        self.outcome.response?.codings()
     }
 
     /// How the upstream framed the body.

@@ -48,12 +48,8 @@ mod tests {
             partial: false,
             stopped: false,
         };
-        let facts = Facts {
-            summary: &Summary::of(Timeline::new(false)),
-            outcome: &outcome,
-            end: End::Complete,
-            flags,
-        };
+        let summary = Summary::of(Timeline::new(false));
+        let facts = Facts::new(&summary, &outcome, End::Complete, flags);
         with_clues(&facts, "look there")
     }
 
