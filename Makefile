@@ -6,11 +6,15 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BINARY := target/release/dripline
+# What `cargo test` has built, with its checks of overflow; no test measures speed. DRIPLINE_BIN is another.
+TESTED := target/debug/dripline
 PYTHON := .venv/bin/python
 PEERS := tests/peers
 # How many random streams the property tests send through a real proxy.
 STREAMS := 10000
 QUICK_STREAMS := 500
+# Most tests wait for scripted times and hardly compute, so more of them than cores run side by side.
+TEST_THREADS := 6
 # How long each fuzz target gets new inputs: in `make fuzz`, and in `make test`.
 FUZZ_SECONDS := 600
 QUICK_FUZZ_SECONDS := 5
@@ -29,9 +33,7 @@ demo: ## simulated server, proxy, a few dozen requests, and the plots (under 20 
 
 test: ## everything: lint, docs, unit, property and socket tests, then real servers and SDKs
 	@scripts/setup.sh test
-	@$(MAKE) --no-print-directory lint rust fuzz-quick STREAMS=$(STREAMS) FULL=1
-	@$(MAKE) --no-print-directory build
-	@$(MAKE) --no-print-directory peers
+	@$(MAKE) --no-print-directory lint rust fuzz-quick peers STREAMS=$(STREAMS) FULL=1
 	@printf '\nmake test: all passed\n'
 
 test-quick: ## the Rust part of `make test`, with fewer random streams
@@ -69,7 +71,7 @@ lint:
 
 rust:
 	$(call step,cargo test ($(STREAMS) random streams))
-	@TEST_RANDOM_STREAMS=$(STREAMS) $(if $(FULL),TEST_FULL=1) cargo test --locked
+	@TEST_RANDOM_STREAMS=$(STREAMS) $(if $(FULL),TEST_FULL=1) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --locked
 
 fuzz-quick:
 	$(call step,fuzz targets ($(QUICK_FUZZ_SECONDS) s each))
@@ -78,7 +80,7 @@ fuzz-quick:
 
 peers:
 	$(call step,real peers: llmock + nginx + the official SDKs for Python)
-	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} $(PYTHON) -m pytest $(PEERS)
+	@cargo build --locked --bin dripline --example frames
+	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} $(PYTHON) -m pytest $(PEERS)
 	$(call step,real peers: llmock + the official SDKs for Node; another framing of event streams)
-	@cargo build --locked --example frames
-	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(BINARY)} node --test --test-reporter=spec $(PEERS)/*.test.mjs
+	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} node --test --test-reporter=spec $(PEERS)/*.test.mjs

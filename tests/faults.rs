@@ -72,6 +72,32 @@ fn the_users_limit_on_silence_is_not_the_clients_pause() {
 }
 
 #[test]
+fn an_upstream_that_is_silent_beyond_the_users_limit_is_cut_and_recorded_so() {
+    for answers in [false, true] {
+        let up = Upstream::start(move |x| {
+            x.request();
+            if answers {
+                x.send(STREAM);
+                x.send(chunk(event("a")));
+            }
+            x.until_closed();
+        });
+        let proxy = Proxy::with(&up.url(), &["--read-timeout", "300ms"]);
+        let response = Client::connect(proxy.addr).ask(chat_request(""));
+        let record = proxy.record();
+        assert_eq!(record["end"], "upstream_timeout", "{record:#}");
+        assert_eq!(record["error"]["kind"], "upstream_timeout");
+        if answers {
+            assert_ne!(response.end, Some(End::Whole), "a cut stays a cut");
+            assert!(record["ttft_ms"].is_number() && record["ttft_null"].is_null());
+        } else {
+            assert_eq!(response.status(), 504);
+            assert_eq!(record["ttft_null"], "upstream_failed");
+        }
+    }
+}
+
+#[test]
 fn a_body_whose_last_coding_is_not_chunked_ends_with_its_connection_and_its_cut_is_one() {
     let up = Upstream::start(|x| {
         x.request();

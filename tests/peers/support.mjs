@@ -95,7 +95,7 @@ export class Proxy {
     self.log = join(self.folder, 'dripline.jsonl');
     const upstreamPort = new URL(upstream).port;
     self.process = await Process.start(
-      resolve(ROOT, process.env.DRIPLINE_BIN ?? 'target/release/dripline'),
+      resolve(ROOT, process.env.DRIPLINE_BIN ?? 'target/debug/dripline'),
       ['proxy', '--upstream', upstream, '--listen', '127.0.0.1:0', '--log', self.log, ...options],
       new RegExp(`127\\.0\\.0\\.1:(?!${upstreamPort}\\b)(\\d+)\\b`),
     );

@@ -29,9 +29,9 @@ READY_WITHIN_S = 30
 
 
 def dripline_binary() -> Path:
-    """The binary under test: `DRIPLINE_BIN`, else the release build of this checkout."""
+    """The binary under test: `DRIPLINE_BIN`, else what `cargo build` made in this checkout."""
     root = Path(__file__).resolve().parents[2]
-    binary = (root / os.environ.get("DRIPLINE_BIN", "target/release/dripline")).resolve()
+    binary = (root / os.environ.get("DRIPLINE_BIN", "target/debug/dripline")).resolve()
     if not binary.is_file():
         raise FileNotFoundError(f"dripline is not built: no {binary} (`make build`, or set DRIPLINE_BIN)")
     return binary

@@ -181,6 +181,11 @@ impl Script {
         whole
     }
 
+    /// The end, cleanly, without the comparison: for what is too long for it.
+    pub fn observed(self, ms: f64) -> RequestRecord {
+        self.observe(ms, Cause::Whole, usize::MAX)
+    }
+
     fn observe(&self, end_ms: f64, cause: Cause, piece: usize) -> RequestRecord {
         let mut observer = Observer::new(self.head.clone(), self.options);
         observer.on_request_body(self.body.as_bytes());

@@ -442,3 +442,18 @@ fn a_single_event_has_no_gaps_to_speak_of() {
         assert!(!summary(&late).contains("steady"), "{}", summary(&late));
     }
 }
+
+#[test]
+fn a_timeline_keeps_so_many_rows_and_says_so() {
+    let record = |chunks: u32| {
+        chat()
+            .every(1.0, 0.01, chunks, |_| b"x".to_vec())
+            .observed(2_000.0)
+    };
+    let kept = crate::observe::timeline::ROW_LIMIT as u32;
+    let (whole, cut) = (record(kept), record(kept + 1));
+    assert!(!whole.flags.contains(&Flag::TimelineCut));
+    assert!(cut.flags.contains(&Flag::TimelineCut));
+    assert_eq!(cut.timeline.unwrap().len(), kept as usize);
+    assert_eq!(cut.counts.chunks, u64::from(kept) + 1);
+}
