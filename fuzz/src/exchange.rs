@@ -116,6 +116,12 @@ impl Exchange {
         steps.any(|(_, step)| matches!(step, Step::Header(_)))
     }
 
+    /// Whether the body is said to be encoded.
+    pub fn is_encoded(&self) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|(_, step)| matches!(step, Step::Header(head) if head.is_encoded()))
+    }
+
     /// Tells all of it to an observer; `after` is called after each step.
     pub fn observe(&self, cut: Cut, mut after: impl FnMut()) -> RequestRecord {
         let head = RequestHead {
