@@ -81,7 +81,7 @@ fn request(c: &mut Criterion) {
                 let mut scan = RequestScan::new();
                 body.chunks(READ)
                     .for_each(|read| scan.push(black_box(read)));
-                scan.finish()
+                scan.facts()
             });
         });
     }

@@ -54,7 +54,7 @@ proptest! {
         for parts in splits(body.as_bytes(), &at) {
             let mut scan = RequestScan::new();
             parts.iter().for_each(|part| scan.push(part));
-            prop_assert_eq!(&scan.finish(), &facts);
+            prop_assert_eq!(&scan.facts(), &facts);
         }
     }
 
@@ -65,7 +65,7 @@ proptest! {
             scan.push(b"{\"model\":\"");
             parts.iter().for_each(|part| scan.push(part));
             scan.push(b"\",\"stream\":true}");
-            scan.finish()
+            scan.facts()
         });
         let whole = found.next();
         prop_assert!(found.all(|facts| Some(facts) == whole));

@@ -48,5 +48,5 @@ fn scan(pieces: &mut dyn Iterator<Item = &[u8]>) -> RequestFacts {
         let held = live() - before;
         assert!(held <= HELD, "{held} bytes are held");
     }
-    scan.finish()
+    scan.facts()
 }

@@ -103,3 +103,34 @@ fn release(held: &mut Vec<u8>) {
     held.clear();
     held.shrink_to(SPARE);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The data of each event that `decoder` finds in `parts`, and whether the last lacked its end.
+    pub fn decoded(mut decoder: Decoder, parts: &[&[u8]]) -> (Vec<String>, bool) {
+        let mut found = Vec::new();
+        let mut sink = |frame: Frame<'_>| {
+            found.push(match frame {
+                Frame::Event { data, .. } => String::from_utf8_lossy(data).into_owned(),
+                other => format!("{other:?}"),
+            });
+        };
+        parts.iter().for_each(|part| decoder.push(part, &mut sink));
+        let unterminated = decoder.finish(&mut sink);
+        (found, unterminated)
+    }
+
+    /// The same of `text`, which must not depend on how it is cut.
+    pub fn in_any_split(decoder: impl Fn() -> Decoder, text: &str) -> (Vec<String>, bool) {
+        let whole = decoded(decoder(), &[text.as_bytes()]);
+        let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+        assert_eq!(decoded(decoder(), &bytes), whole, "{text:?}");
+        for cut in 0..text.len() {
+            let (a, b) = text.as_bytes().split_at(cut);
+            assert_eq!(decoded(decoder(), &[a, b]), whole, "{text:?} cut at {cut}");
+        }
+        whole
+    }
+}

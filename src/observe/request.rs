@@ -107,11 +107,6 @@ impl RequestScan {
         }
     }
 
-    /// The body has ended.
-    pub fn finish(self) -> RequestFacts {
-        self.facts()
-    }
-
     /// Skips to the end of the string; keeps what of it may be a key or a value. Gives the rest.
     fn in_string<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         if std::mem::take(&mut self.escaped) {

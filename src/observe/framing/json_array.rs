@@ -176,30 +176,10 @@ impl JsonArrayDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn items(parts: &[&[u8]], limit: usize) -> (Vec<String>, bool) {
-        let mut found = Vec::new();
-        let mut decoder = JsonArrayDecoder::new(limit);
-        let mut sink = |frame: Frame<'_>| {
-            found.push(match frame {
-                Frame::Event { data, .. } => String::from_utf8_lossy(data).into_owned(),
-                other => format!("{other:?}"),
-            });
-        };
-        parts.iter().for_each(|part| decoder.push(part, &mut sink));
-        let unterminated = decoder.finish(&mut sink);
-        (found, unterminated)
-    }
+    use crate::observe::framing::{Decoder, tests::in_any_split};
 
     fn any_split(text: &str, limit: usize) -> (Vec<String>, bool) {
-        let whole = items(&[text.as_bytes()], limit);
-        let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
-        assert_eq!(items(&bytes, limit), whole, "{text:?}");
-        for cut in 0..text.len() {
-            let (a, b) = text.as_bytes().split_at(cut);
-            assert_eq!(items(&[a, b], limit), whole, "{text:?} cut at {cut}");
-        }
-        whole
+        in_any_split(|| Decoder::JsonArray(JsonArrayDecoder::new(limit)), text)
     }
 
     #[test]

@@ -104,47 +104,34 @@ impl NdJsonDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observe::framing::{Decoder, tests::in_any_split};
 
-    fn lines(parts: &[&[u8]], limit: usize) -> (Vec<String>, bool) {
-        let mut found = Vec::new();
-        let mut decoder = NdJsonDecoder::new(limit);
-        let mut sink = |frame: Frame<'_>| {
-            found.push(match frame {
-                Frame::Event { data, .. } => String::from_utf8_lossy(data).into_owned(),
-                other => format!("{other:?}"),
-            });
-        };
-        parts.iter().for_each(|part| decoder.push(part, &mut sink));
-        let unterminated = decoder.finish(&mut sink);
-        (found, unterminated)
-    }
-
-    fn both(text: &str, limit: usize) -> (Vec<String>, bool) {
-        let whole = lines(&[text.as_bytes()], limit);
-        let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
-        assert_eq!(lines(&bytes, limit), whole, "{text:?}");
-        whole
+    fn any_split(text: &str, limit: usize) -> (Vec<String>, bool) {
+        in_any_split(|| Decoder::NdJson(NdJsonDecoder::new(limit)), text)
     }
 
     #[test]
     fn one_event_a_line_whatever_is_around_it() {
         assert_eq!(
-            both("{\"a\":1}\n\n  {\"b\":2} \r\n", 99),
+            any_split("{\"a\":1}\n\n  {\"b\":2} \r\n", 99),
             (vec!["{\"a\":1}".into(), "{\"b\":2}".into()], false)
         );
-        assert_eq!(both("\u{FEFF}1\n\u{FEFF}2\n", 99).0, ["1", "\u{FEFF}2"]);
+        assert_eq!(
+            any_split("\u{FEFF}1\n\u{FEFF}2\n", 99).0,
+            ["1", "\u{FEFF}2"]
+        );
     }
 
     #[test]
     fn a_last_line_without_its_end_is_handed_out_and_told() {
-        assert_eq!(both("1\n2", 99), (vec!["1".into(), "2".into()], true));
-        assert!(!both("1\n  ", 99).1);
+        assert_eq!(any_split("1\n2", 99), (vec!["1".into(), "2".into()], true));
+        assert!(!any_split("1\n  ", 99).1);
     }
 
     #[test]
     fn long_lines_are_skipped_however_they_are_cut() {
         assert_eq!(
-            both("12345\n123456\n1\n", 5).0,
+            any_split("12345\n123456\n1\n", 5).0,
             ["12345", "TooLarge { bytes: 6 }", "1"]
         );
     }

@@ -7,6 +7,8 @@ mod dialects;
 mod ends;
 mod golden;
 mod grammar;
+mod healthy;
+mod hops;
 mod hostile;
 mod phases;
 mod rhythm;

@@ -6,7 +6,7 @@ fn scan(body: &str) -> RequestFacts {
     let mut cut = RequestScan::new();
     body.as_bytes().chunks(1).for_each(|byte| cut.push(byte));
     assert_eq!(whole.facts(), cut.facts(), "{body}");
-    whole.finish()
+    whole.facts()
 }
 
 fn facts(model: Option<&str>, stream: Option<bool>, has_tools: bool) -> RequestFacts {
@@ -88,7 +88,7 @@ fn of_a_broken_name_remains_what_can_be_read() {
     assert_eq!(scan(&cut_in_escape).model.map(|m| m.len()), Some(KEPT - 3));
     let mut scan = RequestScan::new();
     scan.push(b"{\"model\":\"a\xFF\x00b\xE9\x82\"}");
-    assert_eq!(scan.finish().model.as_deref(), Some("a"));
+    assert_eq!(scan.facts().model.as_deref(), Some("a"));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn long_names_are_cut_and_long_values_are_not_held() {
     let mut scan = RequestScan::new();
     scan.push(body.as_bytes());
     assert!(scan.token.capacity() < 4 * KEPT && scan.key.capacity() < 4 * KEPT);
-    let facts = scan.finish();
+    let facts = scan.facts();
     assert_eq!(
         (facts.model.map(|m| m.len()), facts.stream),
         (Some(KEPT), Some(true))

@@ -54,6 +54,13 @@ const PERIODS: [f64; 11] = [
 /// A timer's mean period is exact within this.
 const EXACT: f64 = 0.01;
 
+/// How sure one is: nothing else is constant, it is the most constant by far, a clue tells it from
+/// another, nothing does.
+const ALONE: f64 = 0.9;
+const BY_FAR: f64 = 0.8;
+const BY_A_CLUE: f64 = 0.6;
+const TORN: f64 = 0.5;
+
 /// Bursts as they came: full ones, all but the last, which is what was left; and but for the first,
 /// which may share its buffer with the header or begin within a period, if there are enough.
 #[derive(Debug)]
@@ -119,7 +126,7 @@ impl Rhythm {
         };
         let lasting = Spread::of(full.iter().map(|burst| (burst.end - burst.start) as f64));
         let is_apart = 2.0 * lasting.mean <= rhythm.period.mean;
-        (is_apart && rhythm.is_no_engine_s(shared)).then_some(rhythm)
+        (is_apart && rhythm.is_held(shared)).then_some(rhythm)
     }
 
     /// What is constant, if anything is. `moderated`: there is a known cause for a timer.
@@ -143,15 +150,15 @@ impl Rhythm {
             })
         };
         if moderated && first != Constant::Period && fits.contains(&Constant::Period) {
-            return found(Constant::Period, Some(first), 0.6); // a cause that is known
+            return found(Constant::Period, Some(first), BY_A_CLUE);
         }
         let Some(rival) = rival else {
-            return found(first, None, if fits.len() == 1 { 0.9 } else { 0.8 });
+            return found(first, None, if fits.len() == 1 { ALONE } else { BY_FAR });
         };
         match self.clue() {
-            Some(clue) if clue == rival => found(rival, Some(first), 0.6),
-            Some(clue) if clue == first => found(first, Some(rival), 0.6),
-            _ => found(first, Some(rival), 0.5),
+            Some(clue) if clue == rival => found(rival, Some(first), BY_A_CLUE),
+            Some(clue) if clue == first => found(first, Some(rival), BY_A_CLUE),
+            _ => found(first, Some(rival), TORN),
         }
     }
 
@@ -195,7 +202,8 @@ impl Rhythm {
         self.period.mean * self.choices / self.steps.mean
     }
 
-    fn is_no_engine_s(&self, shared: bool) -> bool {
+    /// Whether so many steps at once, so far apart, are not an engine's own.
+    fn is_held(&self, shared: bool) -> bool {
         let steps = self.steps.mean / self.choices;
         let least = LEAST_STEPS
             .iter()

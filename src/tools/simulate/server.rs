@@ -155,7 +155,7 @@ async fn answer(
     }
     let number = 1 + stage.requests.fetch_add(1, Ordering::Relaxed);
     stage.tell(number, start, start, &request.bytes, Act::Asked);
-    let script = stage.script(number, &request, scan.finish(), body);
+    let script = stage.script(number, &request, scan.facts(), body);
     let after = script.after;
     let (mut reader, writer) = stream.split();
     tokio::select! {
