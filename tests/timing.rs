@@ -283,3 +283,29 @@ fn an_upload_may_be_silent_for_longer_than_a_minute() {
 fn say(line: &str) {
     let _ = writeln!(stderr(), "{line}");
 }
+
+#[test]
+fn a_flush_with_the_header_in_it_is_one_chunk() {
+    let up = Upstream::start(|x| {
+        x.request();
+        let words: Vec<u8> = (0..60)
+            .flat_map(|i| chunk(event(&format!("w{i} "))))
+            .collect();
+        // more than a reader of heads takes at once
+        x.send(
+            [
+                STREAM.as_bytes(),
+                &words,
+                &chunk(finish()),
+                &chunk(DONE),
+                LAST.as_bytes(),
+            ]
+            .concat(),
+        );
+    });
+    let proxy = Proxy::start(&up);
+    Client::connect(proxy.addr).ask(chat_request(""));
+    let record = proxy.record();
+    assert_eq!(record["counts"]["chunks"], 1, "{record:#}");
+    assert_eq!(record["coalescing"]["events_per_chunk_max"], 62);
+}
