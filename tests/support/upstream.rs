@@ -54,6 +54,7 @@ struct Log {
 struct State {
     connections: Vec<Wire>,
     requests: Vec<Request>,
+    sends: Vec<Instant>,
 }
 
 /// What one connection brought.
@@ -103,6 +104,12 @@ impl Upstream {
     /// The requests so far, in the order in which their heads were in.
     pub fn requests(&self) -> Vec<Request> {
         self.log.lock().requests.clone()
+    }
+
+    /// When each piece was written so far, over all connections. What a test expects of a record's times is taken
+    /// from these: a busy machine may write late.
+    pub fn sends(&self) -> Vec<Instant> {
+        self.log.lock().sends.clone()
     }
 
     /// Everything that came on one connection, as it was on the wire.
@@ -350,6 +357,7 @@ impl<'a, 'b> Exchange<'a, 'b> {
     /// Writes `bytes` in one piece and says when.
     pub fn send_at(&mut self, bytes: impl AsRef<[u8]>) -> Instant {
         let at = now();
+        self.link.log.change(|state| state.sends.push(at));
         if let Some(socket) = &self.link.socket {
             let _ = (&**socket).write_all(bytes.as_ref());
         }
