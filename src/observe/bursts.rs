@@ -72,12 +72,14 @@ pub fn merged(bursts: &[Burst], within: Us) -> Vec<Burst> {
     all
 }
 
+/// Times from the start of a burst to the start of the next.
+pub fn starts(bursts: &[Burst]) -> impl Iterator<Item = Us> {
+    bursts.windows(2).map(|pair| pair[1].start - pair[0].start)
+}
+
 /// Median time from the start of a burst to the start of the next.
 pub fn period(bursts: &[Burst]) -> Option<Us> {
-    let mut periods: Vec<Us> = bursts
-        .windows(2)
-        .map(|pair| pair[1].start - pair[0].start)
-        .collect();
+    let mut periods: Vec<Us> = starts(bursts).collect();
     periods.sort_unstable();
     percentile(&periods, 50)
 }

@@ -1,13 +1,27 @@
 //! Bursts of constant size: a buffer fills and then lets go.
 
-use super::Fired;
 use super::facts::Facts;
 use super::hints::with_clues;
 use super::rhythm::Constant;
 use super::words::{bytes, time};
+use super::{Fired, Rule};
 use crate::observe::record::{Side, Timing};
 
-pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "block_burst",
+    timing: Some(Timing::BlockBurst),
+    about: "four full bursts or more, with pauses between them, of equal bytes (within 10 % and one event)",
+    rests_on: &[
+        "coalescing.burst_bytes",
+        "coalescing.burst_events",
+        "coalescing.burst_period_ms",
+        "coalescing.events_split_over_chunks",
+    ],
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Option<Fired> {
     let (rhythm, found) = facts.constant(Constant::Bytes)?;
     let buffer = match rhythm.block() {
         Some(block) => format!("a buffer of {block} KiB"),
@@ -28,8 +42,6 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         None => String::new(),
     };
     Some(Fired {
-        timing: Timing::BlockBurst,
-        code: "block_burst",
         side: Side::Upstream,
         at_ms: None,
         confidence: found.confidence,

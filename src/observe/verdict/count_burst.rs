@@ -1,17 +1,24 @@
 //! Bursts of a constant number of events: something that counts them lets go.
 
-use super::Fired;
 use super::facts::Facts;
 use super::hints::with_clues;
 use super::rhythm::Constant;
 use super::words::{bytes, range, time};
+use super::{Fired, Rule};
 use crate::observe::record::{Side, Timing};
 
-pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "count_burst",
+    timing: Some(Timing::CountBurst),
+    about: "four full bursts or more, with pauses between them, of an equal number of events (± 1)",
+    rests_on: &["coalescing.burst_events"],
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Option<Fired> {
     let (rhythm, found) = facts.constant(Constant::Count)?;
     Some(Fired {
-        timing: Timing::CountBurst,
-        code: "count_burst",
         side: Side::Upstream,
         at_ms: None,
         confidence: found.confidence,

@@ -1,8 +1,8 @@
 //! The client did not take the bytes.
 
-use super::Fired;
 use super::facts::Facts;
 use super::words::time;
+use super::{Fired, Rule};
 use crate::observe::record::{Flag, Side, Timing};
 use crate::observe::stats::{Us, in_ms};
 
@@ -12,6 +12,26 @@ const LEAST_BLOCKED: Us = 250_000;
 /// Nor for such a part of the body's time.
 const PART_OF_BODY: Us = 10;
 
+const CODE: &str = "downstream_backpressure";
+
+/// The client was so slow that this proxy stopped to read.
+pub const RULE_OF_READING: Rule = Rule {
+    code: CODE,
+    timing: Some(Timing::DownstreamBackpressure),
+    about: "a client that took so little that this proxy had to stop reading",
+    rests_on: &["hold.blocked_ms", "flags"],
+    check: when_reading_stopped,
+};
+
+/// The client was slow.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    timing: Some(Timing::DownstreamBackpressure),
+    about: "a client whose socket was full for 250 ms or more, and a tenth of the body's time",
+    rests_on: &["hold.blocked_ms", "at.first_byte_ms", "at.end_ms"],
+    check: when_blocked,
+};
+
 /// The client was so slow that reading had to stop: arrivals after that are its doing as well. One
 /// large event stops it too, for the moment that any client needs to take it.
 pub fn when_reading_stopped(facts: &Facts<'_>) -> Option<Fired> {
@@ -20,7 +40,7 @@ pub fn when_reading_stopped(facts: &Facts<'_>) -> Option<Fired> {
 }
 
 /// The client was slow, and everything was read in time all the same.
-pub fn when_blocked(facts: &Facts<'_>) -> Option<Fired> {
+fn when_blocked(facts: &Facts<'_>) -> Option<Fired> {
     let at = &facts.summary.at;
     let body = at.end?.saturating_sub(at.first_byte?);
     let blocked = blocked(facts);
@@ -30,8 +50,6 @@ pub fn when_blocked(facts: &Facts<'_>) -> Option<Fired> {
 fn fired(facts: &Facts<'_>, confidence: f64) -> Fired {
     let blocked = blocked(facts);
     Fired {
-        timing: Timing::DownstreamBackpressure,
-        code: "downstream_backpressure",
         side: Side::Downstream,
         at_ms: None,
         confidence,

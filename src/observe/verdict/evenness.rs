@@ -1,9 +1,11 @@
 //! What no rule explains: steady where the gaps are even, else irregular.
 
 use super::facts::{Facts, Unit};
-use super::words::{count, time};
+use super::rhythm::DRAFT;
+use super::words::{count, range, time};
+use crate::observe::bursts;
 use crate::observe::record::{Side, Timing, Verdict};
-use crate::observe::stats::{Us, in_ms};
+use crate::observe::stats::{self, Us, in_ms};
 use crate::observe::timeline::LEAST_STALL;
 
 /// Gaps of a healthy stream differ (several tokens per event, a busy machine), but nine of ten are
@@ -30,6 +32,13 @@ const FAST: Us = 3_000;
 /// are let go, not made.
 pub const FASTEST: Us = 250;
 
+/// An engine's step takes less than this, µs. With more between them, several events at once are a
+/// hop's doing or a producer's.
+const LONGEST_STEP: Us = 80_000;
+
+/// Nor does it make so many events on average, however well its drafts are guessed.
+const MOST_PER_STEP: f64 = 5.0;
+
 /// So many steps per choice in one burst were held, if making them takes as long as a stall. At the
 /// start of a stream no gap tells of it.
 const LUMP: u64 = 3;
@@ -50,6 +59,9 @@ pub fn is_even(facts: &Facts<'_>) -> bool {
     let Some(usual) = gaps.median_non_zero() else {
         return false;
     };
+    if is_in_steps(facts) {
+        return true;
+    }
     let few = gaps.n() < FEW;
     let is_fast = !few && usual <= FAST && gaps.sum() >= gaps.n() * FASTEST;
     let together = if is_fast {
@@ -64,6 +76,27 @@ pub fn is_even(facts: &Facts<'_>) -> bool {
         && gaps.sum_above(SPREAD * usual) * PART_IN_LARGE <= gaps.sum()
         && facts.summary.stalls.is_empty()
         && (is_fast || !has_lump(facts, usual))
+}
+
+/// Whether an engine of several tokens a step made it, as one that speculates does: a few events at
+/// once, never more than a draft, at even times no further apart than its steps are.
+fn is_in_steps(facts: &Facts<'_>) -> bool {
+    let bursts = facts.bursts();
+    let Some(period) = bursts::period(&bursts) else {
+        return false;
+    };
+    let most = bursts.iter().map(|burst| facts.unit().steps(burst)).max();
+    let mut gaps: Vec<Us> = bursts::starts(&bursts).collect();
+    gaps.sort_unstable();
+    let late: Us = gaps.iter().filter(|&&gap| gap > SPREAD * period).sum();
+    bursts.len() as u64 >= FEW
+        && facts.is_kept_whole()
+        && period < LONGEST_STEP
+        && facts.steps_per_burst() < MOST_PER_STEP
+        && most.unwrap_or(0) as f64 <= DRAFT * facts.choices() as f64
+        && stats::percentile(&gaps, 90).unwrap_or(0) <= SPREAD * period
+        && late * PART_IN_LARGE <= gaps.iter().sum()
+        && facts.summary.stalls.is_empty()
 }
 
 fn has_lump(facts: &Facts<'_>, usual: Us) -> bool {
@@ -110,6 +143,16 @@ pub fn judge(facts: &Facts<'_>) -> Verdict {
             time(max)
         ),
         _ => count(n, unit),
+    };
+    let at_once = facts.steps_by_burst();
+    let (least, most) = at_once.fold((u64::MAX, 0), |(least, most), steps| {
+        (least.min(steps), most.max(steps))
+    });
+    let figures = if even && facts.steps_per_burst() > ONE_BY_ONE {
+        let range = range(least.to_string(), most.to_string());
+        format!("{figures}, {range} at a time as an engine that speculates gives them")
+    } else {
+        figures
     };
     let ending = match (even, gaps.n()) {
         (_, 0..4) => ": too few to tell much.",

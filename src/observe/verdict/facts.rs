@@ -24,7 +24,7 @@ pub enum Unit {
 
 impl Unit {
     /// Steps in a burst of events; none where only chunks are known.
-    fn steps(self, burst: &Burst) -> u64 {
+    pub fn steps(self, burst: &Burst) -> u64 {
         match self {
             Unit::Token => burst.tokens,
             Unit::Event => burst.events,
@@ -176,13 +176,17 @@ impl Facts<'_> {
 
     /// Median time from one burst with a step to the next.
     pub fn burst_period(&self) -> Option<Us> {
+        bursts::period(&self.bursts())
+    }
+
+    /// The bursts with a step.
+    pub fn bursts(&self) -> Vec<Burst> {
         let unit = self.unit();
         let bursts = self.summary.bursts.iter();
-        let bursts: Vec<Burst> = bursts
+        bursts
             .filter(|burst| unit.steps(burst) > 0)
             .copied()
-            .collect();
-        bursts::period(&bursts)
+            .collect()
     }
 
     /// The rhythm of the bursts, if `constant` is what is constant in it.

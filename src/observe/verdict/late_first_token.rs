@@ -3,11 +3,20 @@
 use super::facts::Facts;
 use super::late_header::LONG_WAIT;
 use super::words::time;
-use super::{Fired, evenness};
+use super::{Fired, Rule, evenness};
 use crate::observe::record::{Side, Timing};
 use crate::observe::stats::in_ms;
 
-pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "late_first_token",
+    timing: Some(Timing::LateFirstToken),
+    about: "an early header, a wait of 2 s or more for the first output, and an even body then",
+    rests_on: &["at.header_ms", "at.first_token_ms", "counts.keepalives"],
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Option<Fired> {
     // A client that still sends is not waited for: the header may come long before its end.
     let since = facts.summary.at.header?.max(facts.began());
     let wait = facts.first()?.saturating_sub(since);
@@ -17,8 +26,6 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let silence = facts.summary.silence.longest_ms.unwrap_or(0.0);
     let kept_alive = facts.outcome.content.keepalives > 0 && silence < in_ms(wait);
     Some(Fired {
-        timing: Timing::LateFirstToken,
-        code: "late_first_token",
         side: Side::Upstream,
         at_ms: facts.first().map(in_ms),
         confidence: evenness::confidence(facts),

@@ -3,21 +3,28 @@
 
 use super::facts::Facts;
 use super::words::time;
-use super::{Fired, evenness};
+use super::{Fired, Rule, evenness};
 use crate::observe::record::{Side, Timing};
 use crate::observe::stats::{Us, in_ms};
 
 /// From here a wait is worth a word: ordinary prompts are read in less, µs.
 pub const LONG_WAIT: Us = 2_000_000;
 
-pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "late_header",
+    timing: Some(Timing::LateHeader),
+    about: "a wait of 2 s or more for the header, and an even body then",
+    rests_on: &["at.sent_ms", "at.header_ms"],
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Option<Fired> {
     let wait = facts.summary.at.header?.saturating_sub(facts.began());
     if wait < LONG_WAIT || !evenness::is_even(facts) || facts.n() == 0 {
         return None;
     }
     Some(Fired {
-        timing: Timing::LateHeader,
-        code: "late_header",
         side: Side::Upstream,
         at_ms: facts.summary.at.header.map(in_ms),
         confidence: evenness::confidence(facts),

@@ -1,8 +1,8 @@
 //! All the text is there, and the end comes much later.
 
-use super::Fired;
 use super::facts::{Facts, Unit};
 use super::words::time;
+use super::{Fired, Rule};
 use crate::observe::record::{End, Side, Timing};
 use crate::observe::stats::{Us, in_ms};
 
@@ -12,7 +12,16 @@ const LEAST: Us = 1_000_000;
 /// And it is no gap like the others: so many times their 99th percentile.
 const FACTOR: Us = 5;
 
-pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "late_tail",
+    timing: Some(Timing::LateTail),
+    about: "an end that comes a second or more, and 5 times the usual gap, after the last output",
+    rests_on: &["tail_ms", "gaps.token.p99_ms"],
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Option<Fired> {
     let has_ended = matches!(
         facts.end,
         End::Complete | End::EndedWithoutDone | End::InBandError
@@ -30,8 +39,6 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         evidence.push(("gap_p99_ms", in_ms(usual)));
     }
     Some(Fired {
-        timing: Timing::LateTail,
-        code: "late_tail",
         side: Side::Upstream,
         at_ms: facts.summary.at.last_token.map(in_ms),
         confidence: 0.8,

@@ -1,9 +1,9 @@
 //! One event with all the text, or one per tool call: the producer gathered it. No proxy setting
 //! can undo that; many events in one read are another matter.
 
-use super::Fired;
 use super::facts::{Facts, Unit};
 use super::words::{count, time};
+use super::{Fired, Rule};
 use crate::observe::record::{Side, Timing};
 use crate::observe::stats::{Us, in_ms};
 
@@ -22,6 +22,20 @@ const WHOLE_CALL_CHARS: u64 = 8;
 
 /// The server's own count of completion tokens that make a batch.
 const MANY_TOKENS: u64 = 4;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "producer_batched",
+    timing: Some(Timing::ProducerBatched),
+    about: "one event with all the text, or with a whole tool call each, after a wait",
+    rests_on: &[
+        "counts.token_events",
+        "counts.chars",
+        "tokens.completion",
+        "ttft_after_request_ms",
+    ],
+    check,
+};
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let content = facts.outcome.content;
@@ -46,8 +60,6 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         (false, _) => "all the text",
     };
     Some(Fired {
-        timing: Timing::ProducerBatched,
-        code: "producer_batched",
         side: Side::Upstream,
         at_ms: facts.first().map(in_ms),
         confidence: if much || chars >= MANY_CHARS {

@@ -1,8 +1,8 @@
 //! This proxy itself was late: read in time and written late, while the client could take it.
 
-use super::Fired;
 use super::facts::Facts;
 use super::words::time;
+use super::{Fired, Rule};
 use crate::observe::record::{Side, Timing};
 use crate::observe::stats::Us;
 
@@ -12,15 +12,22 @@ const MEDIAN: Us = 50_000;
 /// A delay of the worst chunks that no scheduling noise explains, µs.
 const WORST: Us = 250_000;
 
-pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "proxy_held",
+    timing: Some(Timing::Irregular),
+    about: "chunks that this proxy itself passed on late: 50 ms at the median or 250 ms at the 99th percentile",
+    rests_on: &["hold.p50_us", "hold.p99_us"],
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Option<Fired> {
     let hold = &facts.summary.hold;
     let (p50, p99) = (hold.p50_us?, hold.p99_us?);
     if p50 < MEDIAN && p99 < WORST {
         return None;
     }
     Some(Fired {
-        timing: Timing::Irregular,
-        code: "proxy_held",
         side: Side::Proxy,
         at_ms: None,
         confidence: 0.7,

@@ -1,13 +1,22 @@
 //! Bursts at constant times: a timer lets go of what has come since.
 
-use super::Fired;
 use super::facts::Facts;
 use super::hints::with_clues;
 use super::rhythm::Constant;
 use super::words::{bytes, range, time};
+use super::{Fired, Rule};
 use crate::observe::record::{Side, Timing};
 
-pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "tick_burst",
+    timing: Some(Timing::TickBurst),
+    about: "four full bursts or more, with pauses between them, at an equal period (within 10 %)",
+    rests_on: &["coalescing.burst_period_ms", "coalescing.burst_events"],
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Option<Fired> {
     let (rhythm, found) = facts.constant(Constant::Period)?;
     let also = match found.rival {
         Some(Constant::Bytes) => format!(
@@ -20,8 +29,6 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         None => String::new(),
     };
     Some(Fired {
-        timing: Timing::TickBurst,
-        code: "tick_burst",
         side: Side::Upstream,
         at_ms: None,
         confidence: found.confidence,

@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::hints::with_clues;
 use super::rhythm::{Constant, DRAFT};
 use super::words::{count, time};
-use super::{Fired, evenness};
+use super::{Fired, Rule, evenness};
 use crate::observe::record::{Side, Timing};
 use crate::observe::stats::{Us, in_ms};
 use crate::observe::timeline::LEAST_STALL;
@@ -24,6 +24,19 @@ const LEAST_GROUPS: usize = 2;
 
 /// Fewer bursts than this cannot have a constant.
 const FEW: u64 = 5;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "transport_coalesced",
+    timing: Some(Timing::TransportCoalesced),
+    about: "two bursts or more of several events, with pauses between them, and nothing constant",
+    rests_on: &[
+        "coalescing.burst_events",
+        "coalescing.events_per_chunk_max",
+        "coalescing.chunks_with_many_events",
+    ],
+    check,
+};
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     // The steps of a fast engine are as near to each other as those of a group.
@@ -52,8 +65,6 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         " Neither their size nor their period nor their number of events is constant."
     };
     Some(Fired {
-        timing: Timing::TransportCoalesced,
-        code: "transport_coalesced",
         side: Side::Upstream,
         at_ms: None,
         confidence: if groups >= 4 { 0.8 } else { 0.6 },

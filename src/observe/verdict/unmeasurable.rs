@@ -1,8 +1,8 @@
 //! Nothing can be told, and why.
 
-use super::Fired;
 use super::facts::{Facts, Unit};
 use super::words::time;
+use super::{Fired, Rule};
 use crate::observe::observer::ResponseHead;
 use crate::observe::outcome::Reading;
 use crate::observe::record::{End, Flag, Side, Timing};
@@ -11,11 +11,24 @@ use crate::observe::stats::Us;
 /// Fewer chunks of sound than this have no rhythm.
 const LEAST_CHUNKS: u64 = 3;
 
-pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "unmeasurable",
+    timing: Some(Timing::Unmeasurable),
+    about: "a stream that leaves nothing to judge: no answer, an unread coding, no output",
+    rests_on: &[
+        "end",
+        "counts.chunks",
+        "counts.events",
+        "counts.token_events",
+        "ttft_null",
+    ],
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Option<Fired> {
     let (sentence, hint) = reason(facts)?;
     Some(Fired {
-        timing: Timing::Unmeasurable,
-        code: "unmeasurable",
         side: Side::Unknown,
         at_ms: None,
         confidence: 1.0,

@@ -4,7 +4,7 @@ use super::evenness::FASTEST;
 use super::facts::{Facts, SHARED};
 use super::hints::with_clues;
 use super::words::{count, time};
-use super::{Fired, producer_batched};
+use super::{Fired, Rule, producer_batched};
 use crate::observe::record::{Flag, Side, Timing};
 use crate::observe::stats::{Us, in_ms};
 
@@ -38,7 +38,22 @@ const BLOCKS: u64 = 64 * 1024;
 /// How sure one can be of a whole body where it may be a block that never filled.
 const SURE_OF_SMALL: f64 = 0.85;
 
-pub fn check(facts: &Facts<'_>) -> Option<Fired> {
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: "whole_body_burst",
+    timing: Some(Timing::WholeBodyBurst),
+    about: "all output at once, within a tenth of the wait before it",
+    rests_on: &[
+        "at.sent_ms",
+        "at.first_token_ms",
+        "at.last_token_ms",
+        "counts.token_events",
+        "coalescing.events_per_chunk_max",
+    ],
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Option<Fired> {
     let (n, wait, span) = (facts.n(), facts.wait(), facts.span());
     // A producer that gives whole calls gives all of them when it has them.
     if n == 0 || producer_batched::check(facts).is_some() {
@@ -78,8 +93,6 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         sentence += " Its length was known in advance, which a live stream never has.";
     }
     Some(Fired {
-        timing: Timing::WholeBodyBurst,
-        code: "whole_body_burst",
         side: Side::Upstream,
         at_ms: facts.first().map(in_ms),
         confidence: confidence

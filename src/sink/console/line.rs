@@ -203,8 +203,13 @@ impl Layout {
             end += &format!(" {status}");
         }
         let error = record.error.as_ref().filter(|_| self.has(Part::ErrorType));
-        match error.and_then(|error| error.server_type.as_deref()) {
-            Some(server_type) => format!("{end} ({})", shown(server_type, NAME_WIDTH)),
+        let said = error.and_then(|error| match (&error.server_type, record.end) {
+            (Some(server_type), _) => Some(shown(server_type, NAME_WIDTH)),
+            (None, End::UpstreamUnreachable) => Some(word(&error.kind)),
+            _ => None,
+        });
+        match said {
+            Some(said) => format!("{end} ({said})"),
             None => end,
         }
     }
@@ -213,7 +218,9 @@ impl Layout {
 fn verdict(record: &RequestRecord) -> Option<String> {
     let verdict = record.verdict.as_ref()?;
     let style = match verdict.timing {
-        Timing::Steady => AnsiColor::Green.on_default(),
+        // Even to where it broke off is no good news.
+        Timing::Steady if record.end == End::Complete => AnsiColor::Green.on_default(),
+        Timing::Steady => Style::new(),
         Timing::Unmeasurable => Style::new().dimmed(),
         _ => AnsiColor::Yellow.on_default(),
     };
@@ -305,14 +312,17 @@ mod tests {
         };
         unreachable.response = Response::default();
         unreachable.end = End::UpstreamUnreachable;
-        unreachable.error = None;
+        unreachable.error = Some(ErrorInfo {
+            kind: ErrorKind::ConnectRefused,
+            server_type: None,
+        });
 
         insta::assert_snapshot!(lines(&[sample(), stall, refused, unreachable]), @r#"
         time     code  model                       ttft gap p50 gap p99 gap max  max at events chunks  end, verdict
         12:03:44  200  gpt-4o-mini                412ms  21.0ms  48.2ms   1.32s   3.40s     64     63  complete, steady
         12:03:44  200  meta-llama/Llama-3.3-70…   61.2s  21.0ms  48.2ms   1.32s   3.40s     64     63  complete, stall_no_catch_up (upstream)
         12:03:44  429  日本語モデル                   –       –       –       –       –     64     63  http_error (rate_limit_exceeded)
-        12:03:44    –  GET /v1/models                 –       –       –       –       –     64     63  upstream_unreachable
+        12:03:44    –  GET /v1/models                 –       –       –       –       –     64     63  upstream_unreachable (connect_refused)
         "#);
     }
 
