@@ -420,3 +420,47 @@ fn why_there_is_no_output_is_told_as_far_as_it_is_known() {
     assert!(told(broken).contains("could not be read"));
     assert!(told(opened().at(95.0, done()).end(95.0)).contains("none carried output"));
 }
+
+#[test]
+fn an_end_that_is_not_the_protocols_is_found_beside_any_pace() {
+    let ends = [
+        (
+            words(9).cut(300.0, Cause::UpstreamFin),
+            Some("closed the connection"),
+        ),
+        (words(9).cut(300.0, Cause::UpstreamReset), Some("reset")),
+        (words(9).cut(300.0, Cause::UpstreamInvalid), Some("framing")),
+        (
+            words(9).cut(300.0, Cause::UpstreamTimeout),
+            Some("time limit"),
+        ),
+        (words(9).end(300.0), Some("without an end marker")),
+        (
+            words(9)
+                .at(300.0, event(r#"{"error":{"type":"overloaded"}}"#))
+                .end(300.0),
+            Some("an error came"),
+        ),
+        (
+            words(9).at(300.0, joined([finish(), done()])).end(300.0),
+            None,
+        ),
+        (words(9).cut(300.0, Cause::ClientGone), None),
+        (words(9).cut(300.0, Cause::ProxyStopped), None),
+    ];
+    for (record, what) in ends {
+        let verdict = record.verdict.as_ref().expect("a stream");
+        assert_eq!(verdict.timing, Timing::Steady, "{verdict:?}");
+        let found = verdict
+            .findings
+            .iter()
+            .find(|finding| finding.code == "broken_end");
+        match what {
+            Some(what) => assert!(
+                found.is_some_and(|found| found.sentence.contains(what)),
+                "{what}: {verdict:?}"
+            ),
+            None => assert!(found.is_none(), "{:?}: {verdict:?}", record.end),
+        }
+    }
+}

@@ -180,3 +180,32 @@ fn whole_tool_calls_are_the_producer_s_however_many() {
         .end(1_300.0);
     assert_eq!(timing(&record), Timing::Steady);
 }
+
+#[test]
+fn an_engine_that_speculates_is_steady() {
+    for (least, most, step) in [
+        (1.0, 5.0, 25.0),
+        (1.0, 5.0, 55.0),
+        (2.0, 2.0, 40.0),
+        (1.0, 3.0, 70.0),
+    ] {
+        for seed in 1..=8 {
+            let (mut noise, mut at, mut script) = (noise(seed), 200.0, chat().at(150.0, role()));
+            for _ in 0..40 {
+                at += step * (0.9 + 0.2 * noise());
+                let n = (least + (most - least + 1.0) * noise()).floor().min(most);
+                script = script.at(at, joined((0..n as u32).map(|_| sized(160.0))));
+            }
+            let record = script
+                .at(at + 1.0, joined([finish(), done()]))
+                .end(at + 1.0);
+            let verdict = record.verdict.as_ref().expect("a stream");
+            assert_eq!(
+                verdict.timing,
+                Timing::Steady,
+                "{least} to {most}, {step} ms: {verdict:?}"
+            );
+            assert!(verdict.summary.contains("at a time"), "{}", verdict.summary);
+        }
+    }
+}
