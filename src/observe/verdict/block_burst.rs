@@ -2,7 +2,7 @@
 
 use super::Fired;
 use super::facts::Facts;
-use super::hints::with_clues;
+use super::hints::{BLOCKS, with_clues};
 use super::rhythm::Constant;
 use super::words::{bytes, time};
 use crate::observe::record::{Side, Timing};
@@ -43,9 +43,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         ),
         hint: with_clues(
             facts,
-            "look before this proxy for a buffer of this size: `proxy_buffering off` or `X-Accel-Buffering: no` \
-             (nginx; the size is that of `proxy_buffer_size` and `proxy_buffers`), a gateway that reads in \
-             blocks, compression, a server that writes through a buffer and does not flush per event",
+            &format!("look before this proxy for a buffer of this size: {BLOCKS}"),
         )
         .into(),
         evidence: rhythm.evidence(),

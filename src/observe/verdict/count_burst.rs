@@ -2,7 +2,7 @@
 
 use super::Fired;
 use super::facts::Facts;
-use super::hints::with_clues;
+use super::hints::{COUNTS, with_clues};
 use super::rhythm::Constant;
 use super::words::{bytes, range, time};
 use crate::observe::record::{Side, Timing};
@@ -25,9 +25,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         ),
         hint: with_clues(
             facts,
-            "look for what gathers so many tokens: a guard that checks text in pieces (its chunk size), a \
-             batcher of tokens in the server or the gateway (`stream_interval` and the like); no buffering \
-             setting of a proxy counts events",
+            &format!("look for what gathers so many tokens: {COUNTS}"),
         )
         .into(),
         evidence: rhythm.evidence(),

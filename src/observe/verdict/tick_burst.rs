@@ -2,7 +2,7 @@
 
 use super::Fired;
 use super::facts::Facts;
-use super::hints::with_clues;
+use super::hints::{TICKS, with_clues};
 use super::rhythm::Constant;
 use super::words::{bytes, range, time};
 use crate::observe::record::{Side, Timing};
@@ -36,9 +36,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         ),
         hint: with_clues(
             facts,
-            "look before this proxy for a timer of this period: `flush_interval -1` (Caddy; `FlushInterval` of \
-             Go's ReverseProxy), `option http-no-delay` (HAProxy) and TCP_NODELAY at 40 to 200 ms, a server \
-             or a moderation filter that releases text in groups (`stream_interval` and the like)",
+            &format!("look before this proxy for a timer of this period: {TICKS}"),
         )
         .into(),
         evidence: rhythm.evidence(),
