@@ -3,10 +3,12 @@
 //! - [`proxy`]: the relay and the sinks, wired together
 //! - [`simulate`]: the simulated server, which is also the tests' upstream
 //! - [`demo`]: both, some requests, and the plots
+//! - [`logs`]: logs read back
 //! - [`plot`]: pictures for a terminal
 //! - [`signals`]: Ctrl-C and SIGTERM
 
 pub mod demo;
+pub mod logs;
 pub mod plot;
 pub mod proxy;
 pub mod signals;

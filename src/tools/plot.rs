@@ -2,15 +2,17 @@
 //!
 //! - [`Histogram`]: how often gaps of which length came, with the few long ones in sight
 //! - [`Scatter`]: each request as one letter, its TTFT against the gap p99
+//! - [`drip`] and [`drip_axis`]: a stream as it drips, one mark per arrival, on an axis of its own
 //! - [`LogAxis`]: where a duration lies on a logarithmic axis, and which round durations to name
 //!
-//! Both axes of time are logarithmic: 20 ms between tokens and a hole of 2 s belong on one plot, and a plot that hides
+//! All other axes of time are logarithmic: 20 ms between tokens and a hole of 2 s belong on one plot, and a plot that hides
 //! either is of no use. Nothing is averaged.
 //!
 //! A plot is drawn into an off-screen buffer of cells and read out row by row, so that the same code serves a terminal, a
 //! pipe and a file. Without colour it says the same.
 
 mod axis;
+mod drip;
 mod histogram;
 mod scatter;
 
@@ -22,6 +24,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
 pub use axis::{LogAxis, readable};
+pub use drip::{LEGEND as DRIP_LEGEND, drip, drip_axis};
 pub use histogram::{Gaps, Histogram};
 pub use scatter::{Group, Scatter};
 

@@ -1,7 +1,7 @@
 //! Bursts of constant size: a buffer fills and then lets go.
 
 use super::facts::Facts;
-use super::hints::with_clues;
+use super::hints::{BLOCKS, with_clues};
 use super::rhythm::Constant;
 use super::words::{bytes, time};
 use super::{Fired, Rule};
@@ -55,9 +55,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         ),
         hint: with_clues(
             facts,
-            "look before this proxy for a buffer of this size: `proxy_buffering off` or `X-Accel-Buffering: no` \
-             (nginx; the size is that of `proxy_buffer_size` and `proxy_buffers`), a gateway that reads in \
-             blocks, compression, a server that writes through a buffer and does not flush per event",
+            &format!("look before this proxy for a buffer of this size: {BLOCKS}"),
         )
         .into(),
         evidence: rhythm.evidence(),

@@ -1,7 +1,7 @@
 //! Bursts of a constant number of events: something that counts them lets go.
 
 use super::facts::Facts;
-use super::hints::with_clues;
+use super::hints::{COUNTS, with_clues};
 use super::rhythm::Constant;
 use super::words::{bytes, range, time};
 use super::{Fired, Rule};
@@ -32,9 +32,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         ),
         hint: with_clues(
             facts,
-            "look for what gathers so many tokens: a guard that checks text in pieces (its chunk size), a \
-             batcher of tokens in the server or the gateway (`stream_interval` and the like); no buffering \
-             setting of a proxy counts events",
+            &format!("look for what gathers so many tokens: {COUNTS}"),
         )
         .into(),
         evidence: rhythm.evidence(),

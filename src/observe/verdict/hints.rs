@@ -1,17 +1,44 @@
-//! What was seen of the likely cause of a burst, before what its rule has to say.
+//! What to try: what was seen of the likely cause of a burst, before what its rule has to say; and the settings that
+//! let go of each kind, which one vantage point and two (`dripline hops`) name alike.
 
 use super::facts::Facts;
 use crate::observe::record::Flag;
+
+/// What holds a whole answer, and how to make it let go.
+pub(crate) const WHOLE_BODY: &str = "response buffering: `proxy_buffering off` or `X-Accel-Buffering: no` (nginx), \
+    compression of event streams, a gateway that gathers the body";
+
+/// What holds blocks.
+pub(crate) const BLOCKS: &str = "`proxy_buffering off` or `X-Accel-Buffering: no` (nginx; the size is that of \
+    `proxy_buffer_size` and `proxy_buffers`), a gateway that reads in blocks, compression, a server that writes through \
+    a buffer and does not flush per event";
+
+/// What holds by a timer.
+pub(crate) const TICKS: &str = "`flush_interval -1` (Caddy; `FlushInterval` of Go's ReverseProxy), `option http-no-delay` \
+    (HAProxy) and TCP_NODELAY at 40 to 200 ms, a server or a moderation filter that releases text in groups \
+    (`stream_interval` and the like)";
+
+/// What counts events.
+pub(crate) const COUNTS: &str = "a guard that checks text in pieces (its chunk size), a batcher of tokens in the server or \
+    the gateway (`stream_interval` and the like); no buffering setting of a proxy counts events";
+
+/// What merges without a constant.
+pub(crate) const COALESCED: &str = "a server that never yields to its event loop, a buffer (`proxy_buffering off`, \
+    `X-Accel-Buffering: no`), a flush timer (`flush_interval -1`), compression of event streams";
+
+/// A compressed body as a clue.
+pub(crate) fn of_encoding(encoding: &str) -> String {
+    format!(
+        "the body has `content-encoding: {encoding}`: a compressor that does not flush after each event holds it \
+         (switch compression off for event streams, or compare with `Accept-Encoding: identity`); else "
+    )
+}
 
 /// `hint` after what the stream itself gives as a clue.
 pub fn with_clues(facts: &Facts<'_>, hint: &str) -> String {
     let mut text = String::new();
     if let Some(encoding) = facts.encoding() {
-        text += &format!(
-            "the body has `content-encoding: {encoding}`: a compressor that does not flush after each event \
-             holds it (switch compression off for event streams, or compare with `Accept-Encoding: identity`); \
-             else "
-        );
+        text += &of_encoding(encoding);
     }
     if facts.has(Flag::AzureFilter) {
         text += "fields of Azure's content filter were seen: its default mode checks text in groups (try the \

@@ -74,6 +74,8 @@ pub struct Rhythm {
     /// Steps.
     pub steps: Spread,
     choices: f64,
+    /// Another vantage point has shown it, so no engine's own step is to be told from it.
+    known_held: bool,
 }
 
 /// What is constant.
@@ -107,6 +109,26 @@ impl Rhythm {
         choices: u64,
         shared: bool,
     ) -> Option<Rhythm> {
+        let (rhythm, full) = Rhythm::measured(bursts, steps, choices)?;
+        let lasting = Spread::of(full.iter().map(|burst| (burst.end - burst.start) as f64));
+        let is_apart = 2.0 * lasting.mean <= rhythm.period.mean;
+        (is_apart && rhythm.is_held(shared)).then_some(rhythm)
+    }
+
+    /// The rhythm of bursts of events that are known to have been held: nothing has to be shown of how large and how
+    /// far apart they are.
+    pub fn of_held(bursts: &[Burst]) -> Option<Rhythm> {
+        let (mut rhythm, _) = Rhythm::measured(bursts, |burst| burst.events, 1)?;
+        rhythm.known_held = true;
+        Some(rhythm)
+    }
+
+    /// The figures, and the full bursts that they are of.
+    fn measured(
+        bursts: &[Burst],
+        steps: impl Fn(&Burst) -> u64,
+        choices: u64,
+    ) -> Option<(Rhythm, Vec<Burst>)> {
         let mut bursts = bursts::merged(bursts, AT_ONCE);
         bursts.retain(|burst| steps(burst) > 0);
         let (_, full) = bursts.split_last()?;
@@ -123,10 +145,9 @@ impl Rhythm {
             period: Spread::of(periods(full)),
             steps: Spread::of(sized.iter().map(|burst| steps(burst) as f64)),
             choices: choices as f64,
+            known_held: false,
         };
-        let lasting = Spread::of(full.iter().map(|burst| (burst.end - burst.start) as f64));
-        let is_apart = 2.0 * lasting.mean <= rhythm.period.mean;
-        (is_apart && rhythm.is_held(shared)).then_some(rhythm)
+        Some((rhythm, full.to_vec()))
     }
 
     /// What is constant, if anything is. `moderated`: there is a known cause for a timer.
@@ -239,13 +260,15 @@ impl Rhythm {
 
     fn fits(&self, what: Constant) -> bool {
         // An engine that drafts has a step of its own, and some tokens in each.
-        let is_draft = self.steps.mean < DRAFT * self.choices && !self.has_round_period();
+        let is_draft =
+            !self.known_held && self.steps.mean < DRAFT * self.choices && !self.has_round_period();
         match what {
             Constant::Bytes => self.bytes.cv() <= CONSTANT && self.variation(what) <= 1.0,
             Constant::Period => self.period.cv() <= CONSTANT && !is_draft,
             Constant::Count => {
                 self.steps.range() <= 2.0 * self.choices
-                    && self.steps.mean >= LEAST_COUNT * self.choices
+                    && (self.steps.mean >= LEAST_COUNT * self.choices
+                        || self.known_held && self.steps.range() == 0.0)
             }
         }
     }

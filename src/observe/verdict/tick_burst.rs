@@ -1,7 +1,7 @@
 //! Bursts at constant times: a timer lets go of what has come since.
 
 use super::facts::Facts;
-use super::hints::with_clues;
+use super::hints::{TICKS, with_clues};
 use super::rhythm::Constant;
 use super::words::{bytes, range, time};
 use super::{Fired, Rule};
@@ -43,9 +43,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         ),
         hint: with_clues(
             facts,
-            "look before this proxy for a timer of this period: `flush_interval -1` (Caddy; `FlushInterval` of \
-             Go's ReverseProxy), `option http-no-delay` (HAProxy) and TCP_NODELAY at 40 to 200 ms, a server \
-             or a moderation filter that releases text in groups (`stream_interval` and the like)",
+            &format!("look before this proxy for a timer of this period: {TICKS}"),
         )
         .into(),
         evidence: rhythm.evidence(),

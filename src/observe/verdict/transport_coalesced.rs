@@ -3,7 +3,7 @@
 //! nothing of that is proven.
 
 use super::facts::Facts;
-use super::hints::with_clues;
+use super::hints::{COALESCED, with_clues};
 use super::rhythm::{Constant, DRAFT};
 use super::words::{count, time};
 use super::{Fired, Rule, evenness};
@@ -74,13 +74,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
             count(all, "burst"),
             time(period),
         ),
-        hint: with_clues(
-            facts,
-            "look before this proxy: a server that never yields to its event loop, a buffer \
-             (`proxy_buffering off`, `X-Accel-Buffering: no`), a flush timer (`flush_interval -1`), \
-             compression of event streams",
-        )
-        .into(),
+        hint: with_clues(facts, &format!("look before this proxy: {COALESCED}")).into(),
         evidence: vec![
             ("token_events", n as f64),
             ("bursts", all as f64),

@@ -2,7 +2,7 @@
 
 use super::evenness::FASTEST;
 use super::facts::{Facts, SHARED};
-use super::hints::with_clues;
+use super::hints::{WHOLE_BODY, with_clues};
 use super::words::{count, time};
 use super::{Fired, Rule, producer_batched};
 use crate::observe::record::{Flag, Side, Timing};
@@ -101,9 +101,10 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         sentence,
         hint: with_clues(
             facts,
-            "look at the hops before this proxy for response buffering: `proxy_buffering off` or \
-             `X-Accel-Buffering: no` (nginx), compression of event streams, a gateway that gathers \
-             the body; then at the server: does it stream at all, and flush per event?",
+            &format!(
+                "look at the hops before this proxy for {WHOLE_BODY}; then at the server: does it stream at all, \
+                 and flush per event?"
+            ),
         )
         .into(),
         evidence: vec![
