@@ -67,6 +67,15 @@ pub enum Job {
         dripline demo --keep    stays up, to be tried with curl or an app\n\n\
         Everything runs in this one process on free ports; the server is simulated.")]
     Demo(Demo),
+
+    /// Read a log: list its requests, or explain one request's verdict in full
+    #[command(after_help = "Examples:\n  \
+        dripline report dripline.jsonl                  a line for each request, its id first\n  \
+        dripline report dripline.jsonl --explain 01JE2  why that one was judged as it was\n  \
+        dripline report - < dripline.jsonl\n\n\
+        An id is the record's, or the x-request-id that the client sent; its beginning will do. The picture of the \
+        arrivals needs a log of `dripline proxy --timeline`.")]
+    Report(Report),
 }
 
 /// `dripline simulate`
@@ -87,6 +96,18 @@ pub struct Demo {
     /// Stay up after the plots and print how to send requests of your own
     #[arg(long)]
     pub keep: bool,
+}
+
+/// `dripline report`
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Logs, JSON Lines; - is standard input
+    #[arg(value_name = "LOG", required = true)]
+    pub logs: Vec<std::path::PathBuf>,
+
+    /// Explain this request's verdict: all findings, the arrivals, the rules that did and did not fire
+    #[arg(long, value_name = "ID")]
+    pub explain: Option<String>,
 }
 
 /// Reads a command line, its first argument the program's name, and `DRIPLINE_*` variables. Help

@@ -6,7 +6,7 @@ use dripline::cli::{self, Diagnostics, Job};
 use dripline::config::{self, LogLevel, ProxyConfig};
 use dripline::tools::plot::Look;
 use dripline::tools::signals::Signals;
-use dripline::tools::{demo, proxy, simulate};
+use dripline::tools::{demo, proxy, report, simulate};
 
 fn main() -> ExitCode {
     let cli = cli::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         },
         Job::Simulate(options) => Configured::Simulate(options),
         Job::Demo(options) => Configured::Demo(options),
+        Job::Report(options) => Configured::Report(options),
     };
     let diagnostics = match Diagnostics::start(match &job {
         Configured::Proxy(config) => config.log_level,
@@ -45,6 +46,7 @@ enum Configured {
     Proxy(Box<ProxyConfig>),
     Simulate(cli::Simulate),
     Demo(cli::Demo),
+    Report(cli::Report),
 }
 
 fn run(job: Configured) -> anyhow::Result<()> {
@@ -69,6 +71,14 @@ fn run(job: Configured) -> anyhow::Result<()> {
                     look: Look::of_stdout(),
                 };
                 demo::run(options, &mut anstream::stdout(), signals.reached(1)).await
+            }
+            Configured::Report(cli::Report { logs, explain }) => {
+                let options = report::Options {
+                    logs,
+                    explain,
+                    look: Look::of_stdout(),
+                };
+                report::run(&options, &mut anstream::stdout())
             }
         }
     });

@@ -3,6 +3,7 @@
 //! - [`proxy`]: the relay and the sinks, wired together
 //! - [`simulate`]: the simulated server, which is also the tests' upstream
 //! - [`demo`]: both, some requests, and the plots
+//! - [`report`]: what a log says
 //! - [`logs`]: logs read back
 //! - [`plot`]: pictures for a terminal
 //! - [`signals`]: Ctrl-C and SIGTERM
@@ -11,5 +12,6 @@ pub mod demo;
 pub mod logs;
 pub mod plot;
 pub mod proxy;
+pub mod report;
 pub mod signals;
 pub mod simulate;

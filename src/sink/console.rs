@@ -3,7 +3,7 @@
 //! Colour only where it can be seen (a terminal, no `NO_COLOR`): anstream takes it out elsewhere.
 
 mod line;
-mod text;
+pub mod text;
 
 use std::io::{self, Write as _};
 

@@ -1,0 +1,144 @@
+//! `dripline report`: what the records of a log say.
+//!
+//! - [`explain`]: one request's verdict in full
+
+pub mod explain;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use jiff::tz::TimeZone;
+
+use super::logs::{BadLine, Log};
+use super::plot::Look;
+use crate::observe::record::RequestRecord;
+use crate::sink::console;
+
+/// What is wanted of which logs.
+#[derive(Debug)]
+pub struct Options {
+    /// Files with a record on each line; `-` is standard input.
+    pub logs: Vec<PathBuf>,
+    /// The request to explain: its id, the client's request id, or the beginning of either.
+    pub explain: Option<String>,
+    /// What standard output can take.
+    pub look: Look,
+}
+
+/// Prints what is wanted of the logs.
+pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
+    let mut records = Vec::new();
+    let mut bad = Vec::new();
+    for path in &options.logs {
+        let (more, unread) = Log::open(path)?.into_records()?;
+        records.extend(more);
+        bad.extend(unread);
+    }
+    match &options.explain {
+        Some(id) => {
+            let record = find(&records, id)?;
+            write!(out, "{}", explain::text(record, options.look)).context("cannot print it")
+        }
+        None => list(&records, &bad, options.look, out).context("cannot print them"),
+    }
+}
+
+/// The one request that `id` is meant for.
+fn find<'a>(records: &'a [RequestRecord], id: &str) -> anyhow::Result<&'a RequestRecord> {
+    let ids = |record: &'a RequestRecord| {
+        let client = record.request.request_id.as_deref();
+        std::iter::once(record.id.as_str()).chain(client)
+    };
+    let fitting = |fits: fn(&str, &str) -> bool| {
+        let mut found = records
+            .iter()
+            .filter(|record| ids(record).any(|own| fits(own, id)));
+        (found.next(), found.next())
+    };
+    let whole = fitting(|own, id| own == id);
+    let found = if whole.0.is_some() {
+        whole
+    } else {
+        fitting(|own, id| own.starts_with(id))
+    };
+    match found {
+        (Some(record), None) => Ok(record),
+        (None, _) => bail!(
+            "no request with the id {id:?} among {} records; `dripline report LOG` lists them",
+            records.len()
+        ),
+        (Some(one), Some(other)) => bail!(
+            "{id:?} stands for several requests, {} and {} among them; write more of the id",
+            one.id,
+            other.id
+        ),
+    }
+}
+
+/// A line each, its id first, so that one can be chosen.
+fn list(
+    records: &[RequestRecord],
+    bad: &[BadLine],
+    look: Look,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let width = records
+        .iter()
+        .map(|record| record.id.len())
+        .max()
+        .unwrap_or(0);
+    let rest = look
+        .terminal
+        .map(|columns| columns.saturating_sub(width + 2));
+    writeln!(out, "{:width$}  {}", "id", console::header(rest))?;
+    for record in records {
+        let line = console::line(record, &TimeZone::system(), rest);
+        writeln!(out, "{:width$}  {line}", record.id)?;
+    }
+    match bad {
+        [] => Ok(()),
+        [line] => writeln!(out, "1 line could not be read: {line}"),
+        [line, ..] => writeln!(
+            out,
+            "{} lines could not be read, the first: {line}",
+            bad.len()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::logs::sample;
+
+    fn named(id: &str, request_id: Option<&str>) -> RequestRecord {
+        let mut record = sample();
+        record.id = id.to_owned();
+        record.request.request_id = request_id.map(str::to_owned);
+        record
+    }
+
+    #[test]
+    fn a_request_is_found_by_either_id_or_its_beginning() {
+        let records = [
+            named("01AB", Some("mine")),
+            named("01AC", None),
+            named("01A", None),
+        ];
+        assert_eq!(find(&records, "01AC").unwrap().id, "01AC");
+        assert_eq!(find(&records, "min").unwrap().id, "01AB");
+        assert_eq!(
+            find(&records, "01A").unwrap().id,
+            "01A",
+            "a whole id is no beginning"
+        );
+        let several = find(&records, "01").unwrap_err().to_string();
+        assert!(
+            several.contains("01AB") && several.contains("01AC"),
+            "{several}"
+        );
+        let none = find(&records, "x").unwrap_err().to_string();
+        assert!(none.contains("\"x\" among 3 records"), "{none}");
+    }
+}

@@ -1,0 +1,275 @@
+//! One request's verdict in full: what was said of it, how the stream came, and which rules did and did not fire.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use serde_json::Value;
+
+use crate::observe::record::{Finding, RequestRecord, Side};
+use crate::observe::verdict::RULES;
+use crate::sink::console::text::{NONE, columns, duration, shown, word};
+use crate::tools::plot::{DRIP_LEGEND, Look, drip, drip_axis};
+
+/// Columns that a name from outside may take.
+const NAME: usize = 48;
+
+/// Between the edge and what belongs to a heading.
+const INDENT: &str = "  ";
+
+/// All that is known of why `record` was judged as it was.
+pub fn text(record: &RequestRecord, look: Look) -> String {
+    let mut page = Page::new(usize::from(look.width));
+    request(&mut page, record);
+    verdict(&mut page, record);
+    arrivals(&mut page, record);
+    rules(&mut page, record);
+    page.text
+}
+
+/// What was asked, and how it ended.
+fn request(page: &mut Page, record: &RequestRecord) {
+    page.heading(&format!("request {}", shown(&record.id, NAME)));
+    let asked = &record.request;
+    let known = |name: &Option<String>| {
+        name.as_deref()
+            .map_or(NONE.to_owned(), |name| shown(name, NAME))
+    };
+    page.line(&format!(
+        "{} {}, model {}, from {} by {}",
+        known(&asked.method),
+        known(&asked.path),
+        known(&asked.model),
+        record.started_at,
+        shown(&record.instance, NAME),
+    ));
+    let upstream = known(&record.upstream.addr);
+    page.line(&match record.response.status {
+        Some(status) => format!(
+            "upstream {upstream}: {status}, {}",
+            known(&record.response.content_type)
+        ),
+        None => format!("upstream {upstream}: no answer"),
+    });
+    let flags: Vec<String> = record.flags.iter().map(word).collect();
+    let flags = if flags.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", flags.join(", "))
+    };
+    page.line(&format!(
+        "{}{flags} after {}; first token after {}, token gaps {} at the median, {} at the 99th percentile, {} at most",
+        word(&record.end),
+        duration(record.at.end_ms),
+        duration(record.ttft_ms),
+        duration(record.gaps.token.p50_ms),
+        duration(record.gaps.token.p99_ms),
+        duration(record.gaps.token.max_ms),
+    ));
+}
+
+fn verdict(page: &mut Page, record: &RequestRecord) {
+    let Some(verdict) = &record.verdict else {
+        page.heading("no verdict");
+        page.line("There is no stream to judge.");
+        return;
+    };
+    let side = verdict.side.as_ref().map(place).unwrap_or_default();
+    page.heading(&format!(
+        "{}{side}, confidence {:.2}",
+        word(&verdict.timing),
+        verdict.confidence
+    ));
+    page.line(&verdict.summary);
+    let main = verdict
+        .findings
+        .iter()
+        .find(|finding| finding.sentence == verdict.summary);
+    if let Some(main) = main {
+        page.line(&format!("To try: {}.", main.hint.trim_end_matches('.')));
+    }
+    if !verdict.evidence.is_empty() {
+        let numbers: Vec<String> = verdict
+            .evidence
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        page.line(&format!("It rests on: {}.", numbers.join(", ")));
+    }
+}
+
+/// The drip: when what came, on one line of time.
+fn arrivals(page: &mut Page, record: &RequestRecord) {
+    page.heading("arrivals");
+    let Some(rows) = &record.timeline else {
+        page.line("There is no timeline in this record: `dripline proxy --timeline` keeps one row for each chunk.");
+        return;
+    };
+    let end = record.at.end_ms.map_or(0, |end| (end * 1000.0) as u64);
+    let points: Vec<(u64, u64)> = rows.iter().map(|row| (row.0, row.3)).collect();
+    let width = page.width - INDENT.len();
+    for line in [drip(&points, end, width), drip_axis(end, width)] {
+        let _ = writeln!(page.text, "{INDENT}{line}");
+    }
+    page.line(&format!(
+        "{DRIP_LEGEND}; {} chunks, time from the request on",
+        rows.len()
+    ));
+}
+
+/// Which rules fired and which did not, each with what it looks for and the figures that tell.
+fn rules(page: &mut Page, record: &RequestRecord) {
+    let Some(verdict) = &record.verdict else {
+        return;
+    };
+    page.heading("what fired");
+    if verdict.findings.is_empty() {
+        page.line("No rule: the stream is judged by how even its gaps are.");
+    }
+    for Finding {
+        code,
+        side,
+        at_ms,
+        sentence,
+        hint,
+    } in &verdict.findings
+    {
+        let at = at_ms
+            .map(|at| format!(" at {}", duration(Some(at))))
+            .unwrap_or_default();
+        page.line(&format!("{code}{}{at}", place(side)));
+        if *sentence == verdict.summary {
+            page.inner("As above.");
+            continue;
+        }
+        page.inner(sentence);
+        page.inner(&format!("To try: {}.", hint.trim_end_matches('.')));
+    }
+    page.heading("what did not");
+    let json = serde_json::to_value(record).unwrap_or_default();
+    for rule in &RULES {
+        if verdict
+            .findings
+            .iter()
+            .any(|finding| finding.code == rule.code)
+        {
+            continue;
+        }
+        page.line(&format!("{}: looks for {}", rule.code, rule.about));
+        let figures: Vec<String> = rule
+            .rests_on
+            .iter()
+            .map(|field| format!("{field} {}", value(&json, field)))
+            .collect();
+        page.inner(&format!("Here: {}.", figures.join(", ")));
+    }
+}
+
+/// On which side, after what was found there.
+fn place(side: &Side) -> String {
+    match side {
+        Side::Unknown => ", side unknown".to_owned(),
+        side => format!(", {}", word(side)),
+    }
+}
+
+/// A field of the record in a few words.
+fn value(record: &Value, field: &str) -> String {
+    match record.pointer(&format!("/{}", field.replace('.', "/"))) {
+        None | Some(Value::Null) => NONE.to_owned(),
+        Some(Value::String(text)) => shown(text, NAME),
+        Some(Value::Array(all)) if all.is_empty() => "none".to_owned(),
+        Some(Value::Array(all)) if all.iter().all(|each| !each.is_object()) => all
+            .iter()
+            .map(|each| {
+                each.as_str()
+                    .map_or(each.to_string(), |text| shown(text, NAME))
+            })
+            .collect::<Vec<_>>()
+            .join(" "),
+        Some(Value::Array(all)) => format!("{} of them", all.len()),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// Text that is folded at a width.
+struct Page {
+    width: usize,
+    text: String,
+}
+
+impl Page {
+    fn new(width: usize) -> Self {
+        Page {
+            width: width.clamp(40, 120),
+            text: String::new(),
+        }
+    }
+
+    fn heading(&mut self, text: &str) {
+        let bold = Style::new().bold();
+        let space = if self.text.is_empty() { "" } else { "\n" };
+        let _ = writeln!(self.text, "{space}{bold}{text}{bold:#}");
+    }
+
+    fn line(&mut self, text: &str) {
+        self.fold(text, INDENT);
+    }
+
+    fn inner(&mut self, text: &str) {
+        self.fold(text, "      ");
+    }
+
+    fn fold(&mut self, text: &str, indent: &str) {
+        let mut line = String::new();
+        for word in text.split_whitespace() {
+            let width = columns(&line) + 1 + columns(word);
+            if !line.is_empty() && indent.len() + width > self.width {
+                let _ = writeln!(self.text, "{indent}{line}");
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line += word;
+        }
+        let _ = writeln!(self.text, "{indent}{line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::record::Row;
+    use crate::tools::logs::sample;
+
+    #[test]
+    fn every_field_that_a_rule_rests_on_is_in_a_record() {
+        let record = serde_json::to_value(sample()).unwrap();
+        for rule in &RULES {
+            for field in rule.rests_on {
+                let pointer = format!("/{}", field.replace('.', "/"));
+                assert!(record.pointer(&pointer).is_some(), "{}: {field}", rule.code);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stall_in_full() {
+        let mut record = sample();
+        let (mut at, mut rows) = (80_000, Vec::new());
+        for i in 0..40 {
+            at += if i == 20 { 1_020_000 } else { 20_000 };
+            rows.push(Row(at, Some(at + 40), 180, 1, 1));
+        }
+        record.timeline = Some(rows);
+        let page = anstream::adapter::strip_str(&text(&record, Look::default())).to_string();
+        insta::assert_snapshot!("stall", page);
+        record.timeline = None;
+        record.verdict = None;
+        let page = anstream::adapter::strip_str(&text(&record, Look::default())).to_string();
+        assert!(
+            page.contains("--timeline") && page.contains("no verdict"),
+            "{page}"
+        );
+    }
+}
