@@ -1,12 +1,13 @@
 //! The program: parse, load the configuration, dispatch, exit code (0 done, 1 failed, 2 used wrongly).
 
+use std::io::BufWriter;
 use std::process::ExitCode;
 
 use dripline::cli::{self, Diagnostics, Job};
 use dripline::config::{self, LogLevel, ProxyConfig};
 use dripline::tools::plot::Look;
 use dripline::tools::signals::Signals;
-use dripline::tools::{demo, proxy, simulate};
+use dripline::tools::{demo, hops, proxy, simulate};
 
 fn main() -> ExitCode {
     let cli = cli::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         },
         Job::Simulate(options) => Configured::Simulate(options),
         Job::Demo(options) => Configured::Demo(options),
+        Job::Hops(options) => Configured::Hops(options),
     };
     let diagnostics = match Diagnostics::start(match &job {
         Configured::Proxy(config) => config.log_level,
@@ -45,6 +47,7 @@ enum Configured {
     Proxy(Box<ProxyConfig>),
     Simulate(cli::Simulate),
     Demo(cli::Demo),
+    Hops(cli::Hops),
 }
 
 fn run(job: Configured) -> anyhow::Result<()> {
@@ -69,6 +72,24 @@ fn run(job: Configured) -> anyhow::Result<()> {
                     look: Look::of_stdout(),
                 };
                 demo::run(options, &mut anstream::stdout(), signals.reached(1)).await
+            }
+            Configured::Hops(cli::Hops {
+                inner,
+                outer,
+                id,
+                all,
+                json,
+            }) => {
+                let options = hops::Options {
+                    inner,
+                    outer,
+                    id,
+                    all,
+                    json,
+                    look: Look::of_stdout(),
+                };
+                let out = BufWriter::new(anstream::stdout());
+                hops::run(&options, &mut { out }, &mut std::io::stderr())
             }
         }
     });

@@ -4,10 +4,12 @@
 //! - [`simulate`]: the simulated server, which is also the tests' upstream
 //! - [`demo`]: both, some requests, and the plots
 //! - [`logs`]: logs read back
+//! - [`hops`]: two logs of the same requests, and what stands between
 //! - [`plot`]: pictures for a terminal
 //! - [`signals`]: Ctrl-C and SIGTERM
 
 pub mod demo;
+pub mod hops;
 pub mod logs;
 pub mod plot;
 pub mod proxy;
