@@ -35,8 +35,10 @@ pub fn text(found: &Found<'_>, options: &Options) -> String {
     } else {
         SHOWN.min(found.pairs.len())
     };
-    for pair in &found.pairs[..shown] {
-        page.line("");
+    for (i, pair) in found.pairs[..shown].iter().enumerate() {
+        if i > 0 || options.id.is_none() {
+            page.line("");
+        }
         one(pair, &mut page);
     }
     if let Some(more @ 1..) = found.pairs.len().checked_sub(shown) {
@@ -135,11 +137,11 @@ fn joined(found: &Found<'_>, page: &mut Page) {
     let left = [found.joined.inner_left, found.joined.outer_left];
     for (name, Left { alone, ambiguous }) in found.names.iter().zip(left) {
         if alone + ambiguous > 0 {
-            let mut text = format!("{name}: {alone} have no partner");
+            let mut text = format!("{name}: {alone} without a partner");
             if ambiguous > 0 {
                 let _ = write!(
                     text,
-                    ", {ambiguous} are ambiguous (others have the same keys) and were not guessed"
+                    ", {ambiguous} ambiguous (several have the same keys; none is guessed)"
                 );
             }
             page.figure("not joined", &text);

@@ -70,22 +70,9 @@ fn found(
     if squeezed >= in_ms(LATE).max(span_in * PART) {
         return held(outer, inner, figures, span_in, span_out, &without);
     }
-    // one event behind all the way: the last token waits for what follows it, the end for nothing
+    // one event behind all the way: each waits for what follows it, and the end for nothing
     let gap = figures.gaps.inner.p50_ms.unwrap_or(0.0);
     let behind = first - end;
-    if gap >= in_ms(LATE)
-        && (behind - gap).abs() <= (gap / 4.0).max(3.0)
-        && (first - last).abs() <= gap / 2.0
-    {
-        let sentence = format!(
-            "The first token came later by {}, which is one gap ({}), and the end did not: each event seems to leave when \
-             the next one comes.{without}",
-            time(us(first)),
-            time(us(gap))
-        );
-        return Judgement::new(Word::OneBehind, LIKELY, sentence)
-            .hint("record both sides with --timeline, which shows each wait; then look for a loop that reads ahead by one");
-    }
     let merged = match (
         figures.events_per_chunk.inner,
         figures.events_per_chunk.outer,
@@ -99,6 +86,25 @@ fn found(
     );
     if merged >= 2.0 && median_fell {
         return held(outer, inner, figures, span_in, span_out, &without);
+    }
+    if gap >= in_ms(LATE) && (behind - gap).abs() <= (gap / 4.0).max(3.0) && merged < 1.5 {
+        let sentence = format!(
+            "The first token came later by {}, which is one gap ({}), and the end did not: each event seems to leave when \
+             the next one comes.{without}",
+            time(us(first)),
+            time(us(gap))
+        );
+        return Judgement::new(Word::OneBehind, LIKELY, sentence)
+            .hint("record both sides with --timeline, which shows each wait; then look for a loop that reads ahead by one");
+    }
+    if behind > in_ms(LATE) {
+        return unknown(format!(
+            "The first token came later by {}, the end by {}: the hop held the beginning, and it cannot be told how \
+             far.{without}",
+            time(us(first)),
+            time(us(end))
+        ))
+        .hint("record both sides with --timeline, which shows each wait");
     }
     let longest = |of: crate::tools::hops::compare::GapFigures| of.max_ms.unwrap_or(0.0);
     let grew = longest(figures.gaps.outer) - longest(figures.gaps.inner);

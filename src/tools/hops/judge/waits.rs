@@ -7,15 +7,14 @@
 //!   counter only when something comes: so the newest byte's wait tells them apart.
 //! - None waited: passed, or a constant delay.
 
+mod groups;
+
 use super::{CONSTANT, Judgement, LATE, SLOW, Word, in_ms, of, sure};
-use crate::observe::bursts::Burst;
 use crate::observe::stats::{Us, percentile};
 use crate::observe::timeline::LEAST_STALL;
 use crate::observe::verdict::hints;
-use crate::observe::verdict::rhythm::{Constant, Rhythm};
-use crate::observe::verdict::spread::Spread;
-use crate::observe::verdict::words::{bytes, count, time};
-use crate::tools::hops::align::{Aligned, Entry, Release, Unit};
+use crate::observe::verdict::words::{count, time};
+use crate::tools::hops::align::{Aligned, Entry, Unit};
 use crate::tools::hops::compare::Figures;
 
 /// A hop holds if it makes one piece in so many late.
@@ -23,9 +22,6 @@ const ONE_IN: usize = 10;
 
 /// Releases and entries this near to each other came at once, µs.
 const AT_ONCE: Us = 3_000;
-
-/// Fewer pieces out than in by this factor were merged.
-const MERGED: f64 = 1.5;
 
 /// The stream must have lasted so long that a hop can be said to have held all of it, µs.
 const LEAST_SPAN: Us = 2 * LATE;
@@ -53,7 +49,7 @@ pub fn judge(aligned: &Aligned, figures: &Figures) -> Judgement {
     } else if let Some(verdict) = one_behind(entries) {
         verdict
     } else if late * ONE_IN >= entries.len().max(1) && late > 0 {
-        grouped(aligned).unwrap_or_else(|| uneven(entries))
+        groups::grouped(aligned).unwrap_or_else(|| uneven(entries))
     } else if worst >= LEAST_STALL {
         held_once(entries, late, worst)
     } else {
@@ -93,13 +89,16 @@ fn whole_body(aligned: &Aligned, figures: &Figures) -> Option<Judgement> {
     if !is_whole {
         return None;
     }
+    let at_once = match aligned.releases.len() {
+        1 => "in one piece".to_owned(),
+        _ => format!("within {}", time(span_out)),
+    };
     let mut sentence = format!(
         "The hop let go of nothing before the answer was whole: {} went in over {}, the first waited {}, and all left \
-         within {}.",
+         {at_once}.",
         count(aligned.entries.len() as u64, "chunk"),
         time(span_in),
         time(first_out.oldest),
-        time(span_out)
     );
     let is_small = figures.bytes.inner < BLOCKS;
     if is_small {
@@ -183,165 +182,6 @@ fn mostly(values: &[i64], tolerance: i64) -> bool {
         .filter(|value| (*value - middle).abs() <= tolerance)
         .count();
     near * MOST.1 >= values.len() * MOST.0
-}
-
-/// Runs of things that came at once.
-fn runs<T: Copy>(things: &[T], at: impl Fn(T) -> Us) -> Vec<Vec<T>> {
-    let mut runs: Vec<Vec<T>> = Vec::new();
-    for &thing in things {
-        match runs.last_mut() {
-            Some(run)
-                if run
-                    .last()
-                    .is_some_and(|&last| at(thing).saturating_sub(at(last)) <= AT_ONCE) =>
-            {
-                run.push(thing)
-            }
-            _ => runs.push(vec![thing]),
-        }
-    }
-    runs
-}
-
-/// Several that went in apart left together.
-fn grouped(aligned: &Aligned) -> Option<Judgement> {
-    let went_in = runs(&aligned.entries, |entry| entry.at);
-    let came_out = runs(&aligned.releases, |release| release.at);
-    if (went_in.len() as f64) < came_out.len() as f64 * MERGED {
-        return None;
-    }
-    let bursts: Vec<Burst> = came_out.iter().map(|run| burst(run)).collect();
-    let gap = of(
-        went_in
-            .windows(2)
-            .map(|two| two[1][0].at.saturating_sub(two[0][0].at)),
-        50,
-    );
-    // the last group leaves because the stream ends
-    let full = &came_out[..came_out.len() - 1];
-    let newest: Vec<Us> = full
-        .iter()
-        .filter_map(|run| Some(run.last()?.newest))
-        .collect();
-    let found = Rhythm::of_held(&bursts).and_then(|rhythm| {
-        let found = rhythm.constant(false)?;
-        let (constant, confidence) = told_by_trigger(found, gap, &newest);
-        Some((rhythm, constant, confidence))
-    });
-    let oldest = of(aligned.releases.iter().map(|release| release.oldest), 50);
-    let waited = format!(
-        "half of what left together had waited {} or more, at most {}",
-        time(oldest),
-        time(of(
-            aligned.releases.iter().map(|release| release.oldest),
-            100
-        ))
-    );
-    let Some((rhythm, constant, confidence)) = found else {
-        return Some(coalesced(aligned, came_out.len(), &waited));
-    };
-    let period = time(rhythm.period.mean as Us);
-    let (word, what, hint) = match constant {
-        Constant::Bytes => (
-            Word::HeldBlocks,
-            format!(
-                "lets go of {} at a time ({} full blocks, {}), one every {period}",
-                bytes(rhythm.bytes.mean),
-                rhythm.n,
-                apart(&rhythm.bytes)
-            ),
-            format!("a buffer of this size: {}", hints::BLOCKS),
-        ),
-        Constant::Period => (
-            Word::HeldTicks,
-            format!(
-                "lets go every {period} ({} times, the period varies by {} %) of what has come since",
-                rhythm.n,
-                rhythm.period_percent()
-            ),
-            format!("a timer of this period: {}", hints::TICKS),
-        ),
-        Constant::Count => (
-            Word::HeldCounts,
-            format!(
-                "lets go of {:.0} events at a time ({} times), one group every {period}",
-                rhythm.steps.mean, rhythm.n
-            ),
-            format!("what gathers so many events: {}", hints::COUNTS),
-        ),
-    };
-    Some(
-        Judgement::new(word, confidence, format!("The hop {what}: {waited}."))
-            .hint(format!("look between the two instances for {hint}"))
-            .evidence(rhythm.evidence())
-            .evidence([("newest_wait_p50_ms", in_ms(of(newest.into_iter(), 50)))]),
-    )
-}
-
-/// The constant that fits how the groups were let go.
-fn told_by_trigger(
-    found: crate::observe::verdict::rhythm::Found,
-    gap: Us,
-    newest: &[Us],
-) -> (Constant, f64) {
-    const BY_TRIGGER: f64 = 0.8;
-    let fits = |what| found.constant == what || found.rival == Some(what);
-    let (p25, p75) = (
-        of(newest.iter().copied(), 25),
-        of(newest.iter().copied(), 75),
-    );
-    let is_spread = gap >= LEAST_GAP && p75 - p25 >= gap / 4;
-    let is_prompt = gap >= LEAST_GAP && p75 <= AT_ONCE;
-    if is_spread && fits(Constant::Period) {
-        return (Constant::Period, found.confidence.max(BY_TRIGGER));
-    }
-    match found.rival {
-        Some(rival)
-            if is_prompt && found.constant == Constant::Period && found.confidence < BY_TRIGGER =>
-        {
-            (rival, found.confidence)
-        }
-        Some(_)
-            if is_prompt
-                && found.constant != Constant::Period
-                && found.rival == Some(Constant::Period) =>
-        {
-            (found.constant, found.confidence.max(BY_TRIGGER))
-        }
-        _ => (found.constant, found.confidence),
-    }
-}
-
-fn burst(run: &[Release]) -> Burst {
-    Burst {
-        start: run.first().map_or(0, |release| release.at),
-        end: run.last().map_or(0, |release| release.at),
-        events: run.iter().map(|release| release.events).sum(),
-        tokens: 0,
-        bytes: run.iter().map(|release| release.bytes).sum(),
-    }
-}
-
-fn apart(bytes_each: &Spread) -> String {
-    match bytes_each.range() {
-        0.0 => "equal to the byte".to_owned(),
-        range => format!("no more than {} apart", bytes(range)),
-    }
-}
-
-fn coalesced(aligned: &Aligned, groups: usize, waited: &str) -> Judgement {
-    let sentence = format!(
-        "The hop merged {} into {}, of which neither size nor period nor number of events is constant: {waited}.",
-        count(aligned.entries.len() as u64, "chunk"),
-        count(groups as u64, "group")
-    );
-    let confidence = if groups >= 4 { 0.8 } else { 0.6 };
-    Judgement::new(Word::Coalesced, confidence, sentence)
-        .hint(format!(
-            "look between the two instances for {}",
-            hints::COALESCED
-        ))
-        .evidence([("groups", groups as f64)])
 }
 
 /// Late at times, and yet not merged.
