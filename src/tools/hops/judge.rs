@@ -166,8 +166,8 @@ fn held_header(
     Some(
         Judgement::new(Word::HeldHeader, 0.9, sentence)
             .hint(
-                "have the hop flush the header at once (`flushHeaders()` in Node, a `Flush()` before the first event in \
-                 Go); clients that limit the time to the header take the wait for a dead server",
+                "have the hop pass the header on at once: `proxy_buffering off` (nginx), `flushHeaders()` (Node), a `Flush()` \
+                 before the first event (Go); clients that limit the time to the header take the wait for a dead server",
             )
             .evidence([("header_waited_ms", waited)]),
     )

@@ -1,6 +1,6 @@
 //! The comparison as text: what all pairs say together, the pairs, and a picture.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 use super::compare::{Both, word};
@@ -174,7 +174,11 @@ fn one(pair: &Compared<'_>, page: &mut Page) {
     ));
     page.wrapped("  ", &judgement.sentence);
     if let Some(hint) = &judgement.hint {
-        page.wrapped("  ", &format!("try: {hint}"));
+        if page.hints.insert(hint.clone()) {
+            page.wrapped("  ", &format!("try: {hint}"));
+        } else {
+            page.line("  try: the same as above");
+        }
     }
     let model = pair.outer.request.model.as_deref().unwrap_or(NONE);
     page.figure(
@@ -291,6 +295,8 @@ struct Page {
     text: String,
     width: usize,
     bold: anstyle::Style,
+    /// Hints that were given: many requests have the same.
+    hints: HashSet<String>,
 }
 
 impl Page {
@@ -298,6 +304,7 @@ impl Page {
         let bold = anstyle::Style::new().bold();
         Page {
             text: String::new(),
+            hints: HashSet::new(),
             width: usize::from(look.width).clamp(NARROWEST, WIDEST),
             bold: if look.color {
                 bold

@@ -87,6 +87,22 @@ fn ticks(stream: &[Chunk]) -> Vec<Chunk> {
     out
 }
 
+/// All that came within 200 ms after the first, as a cork does.
+fn corked(stream: &[Chunk]) -> Vec<Chunk> {
+    const CORK: Us = 200_000;
+    let mut out: Vec<Chunk> = vec![];
+    for &(at, bytes, events) in stream {
+        match out.last_mut() {
+            Some(last) if last.0 >= at => {
+                last.1 += bytes;
+                last.2 += events;
+            }
+            _ => out.push((at + CORK, bytes, events)),
+        }
+    }
+    out
+}
+
 fn counts(stream: &[Chunk]) -> Vec<Chunk> {
     let group = |group: &[Chunk]| {
         (
@@ -126,11 +142,12 @@ fn late(stream: &[Chunk]) -> Vec<Chunk> {
     stream.iter().map(|c| (c.0 + 180_000, c.1, c.2)).collect()
 }
 
-const HOPS: [(Hop, Word); 8] = [
+const HOPS: [(Hop, Word); 9] = [
     (passing, Word::Passed),
     (whole, Word::HeldWholeBody),
     (blocks, Word::HeldBlocks),
     (ticks, Word::HeldTicks),
+    (corked, Word::HeldTicks),
     (counts, Word::HeldCounts),
     (one_behind, Word::OneBehind),
     (merging, Word::Coalesced),

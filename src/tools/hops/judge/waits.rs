@@ -217,8 +217,8 @@ fn free(aligned: &Aligned) -> Judgement {
     let mut waits: Vec<Us> = aligned.entries.iter().map(|entry| entry.wait).collect();
     waits.sort_unstable();
     let above = format!(
-        "9 of 10 chunks ({}) left within {} of that",
-        n,
+        "of {} 9 in 10 left within {} of that",
+        count(n as u64, "chunk"),
         time(percentile(&waits, 90).unwrap_or(0))
     );
     let floor = aligned.floor.max(0) as Us;

@@ -17,6 +17,10 @@ const MERGED: f64 = 1.5;
 const BY_TRIGGER: f64 = 0.8;
 const BY_COUNT: f64 = 0.7;
 
+/// Waits that deviate by no more, in µs or as a part of the stream's gaps, are constant.
+const EXACT_WAIT: f64 = 2_000.0;
+const PART_OF_GAP: f64 = 0.1;
+
 /// Groups whose bytes differ by so much of an event are no equal blocks if their number of events is always the same.
 const UNLIKE: f64 = 0.3;
 
@@ -58,10 +62,21 @@ pub(super) fn grouped(aligned: &Aligned) -> Option<Judgement> {
         .iter()
         .filter_map(|run| Some(run.last()?.newest))
         .collect();
+    let first_waits = Spread::of(
+        full.iter()
+            .filter_map(|run| Some(run.first()?.oldest as f64)),
+    );
     let found = Rhythm::of_held(&bursts).and_then(|rhythm| {
+        if is_timed_from_first(&rhythm, &first_waits, gap) {
+            return Some((rhythm, Lets::AfterFirst, BY_TRIGGER, None));
+        }
         let found = rhythm.constant(false)?;
         let (constant, confidence) = told(&rhythm, found, gap, &newest);
-        Some((rhythm, constant, confidence))
+        let rival = [Some(found.constant), found.rival]
+            .into_iter()
+            .flatten()
+            .find(|rival| *rival != constant);
+        Some((rhythm, Lets::of(constant), confidence, rival))
     });
     let oldest = of(aligned.releases.iter().map(|release| release.oldest), 50);
     let waited = format!(
@@ -72,12 +87,12 @@ pub(super) fn grouped(aligned: &Aligned) -> Option<Judgement> {
             100
         ))
     );
-    let Some((rhythm, constant, confidence)) = found else {
+    let Some((rhythm, lets, confidence, rival)) = found else {
         return Some(coalesced(aligned, came_out.len(), &waited));
     };
     let period = time(rhythm.period.mean as Us);
-    let (word, what, hint) = match constant {
-        Constant::Bytes => (
+    let (word, what, hint) = match lets {
+        Lets::Bytes => (
             Word::HeldBlocks,
             format!(
                 "lets go of {} at a time ({} full blocks, {}), one every {period}",
@@ -87,7 +102,7 @@ pub(super) fn grouped(aligned: &Aligned) -> Option<Judgement> {
             ),
             format!("a buffer of this size: {}", hints::BLOCKS),
         ),
-        Constant::Period => (
+        Lets::Period => (
             Word::HeldTicks,
             format!(
                 "lets go every {period} ({} times, the period varies by {} %) of what has come since",
@@ -96,7 +111,17 @@ pub(super) fn grouped(aligned: &Aligned) -> Option<Judgement> {
             ),
             format!("a timer of this period: {}", hints::TICKS),
         ),
-        Constant::Count => (
+        Lets::AfterFirst => (
+            Word::HeldTicks,
+            format!(
+                "lets go {} after the first of what it holds has come ({} times, no more than {} apart)",
+                time(first_waits.mean as Us),
+                rhythm.n,
+                time(first_waits.range() as Us)
+            ),
+            format!("a timer of this length: {}", hints::TICKS),
+        ),
+        Lets::Count => (
             Word::HeldCounts,
             format!(
                 "lets go of {:.0} events at a time ({} times), one group every {period}",
@@ -106,11 +131,53 @@ pub(super) fn grouped(aligned: &Aligned) -> Option<Judgement> {
         ),
     };
     Some(
-        Judgement::new(word, confidence, format!("The hop {what}: {waited}."))
-            .hint(format!("look between the two instances for {hint}"))
-            .evidence(rhythm.evidence())
-            .evidence([("newest_wait_p50_ms", in_ms(of(newest.into_iter(), 50)))]),
+        Judgement::new(
+            word,
+            confidence,
+            format!("The hop {what}: {waited}.{}", also(rival)),
+        )
+        .hint(format!("look between the two instances for {hint}"))
+        .evidence(rhythm.evidence())
+        .evidence([("newest_wait_p50_ms", in_ms(of(newest.into_iter(), 50)))]),
     )
+}
+
+/// What a hop waits for.
+enum Lets {
+    Bytes,
+    Period,
+    Count,
+    AfterFirst,
+}
+
+impl Lets {
+    fn of(constant: Constant) -> Lets {
+        match constant {
+            Constant::Bytes => Lets::Bytes,
+            Constant::Period => Lets::Period,
+            Constant::Count => Lets::Count,
+        }
+    }
+}
+
+/// A timer that starts with the first byte that is held, as a cork does: the groups have no constant period, but their first
+/// bytes all waited as long.
+fn is_timed_from_first(rhythm: &Rhythm, first_waits: &Spread, gap: Us) -> bool {
+    let is_unlike =
+        rhythm.steps.range() > 0.0 && rhythm.bytes.range() >= UNLIKE * rhythm.event_bytes();
+    let allowed = EXACT_WAIT.max(gap as f64 * PART_OF_GAP);
+    is_unlike && first_waits.mean > 2.0 * gap as f64 && first_waits.deviation <= allowed
+}
+
+fn also(rival: Option<Constant>) -> &'static str {
+    match rival {
+        None => "",
+        Some(Constant::Bytes) => " Their size is as constant, so a buffer that fills fits as well.",
+        Some(Constant::Period) => " The period is as constant, so a timer fits as well.",
+        Some(Constant::Count) => {
+            " Their number of events is as constant, so what counts them fits as well."
+        }
+    }
 }
 
 /// What else speaks for one constant where several fit: how the groups were let go, which one vantage point cannot see.
