@@ -92,8 +92,8 @@ pub fn judge(
             figures.bytes.inner, figures.bytes.outer, judgement.sentence
         );
         judgement.hint = Some(
-            "a hop that parses answers and writes them anew, compresses or decompresses them; nothing was held, so \
-             timing is no reason to change it"
+            "look between the two instances for what parses answers and writes them anew, or (de)compresses them; nothing \
+             was held, so timing is no reason to change it"
                 .to_owned(),
         );
     }
