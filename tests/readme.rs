@@ -18,6 +18,7 @@ use std::process::{Child, Command};
 
 use dripline::config::{self, Settings};
 use dripline::observe::record::{End as RecordEnd, Flag, RequestRecord, Timing};
+use dripline::tools::hops::judge::Word as HopVerdict;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use support::http::Head;
@@ -323,6 +324,14 @@ fn every_word_of_the_record_exists() {
     assert_eq!(timings.len(), 15);
     for word in &timings {
         assert!(is::<Timing>(word), "{word}");
+    }
+    let of_hops: Vec<_> = rows("Two driplines", "verdict of a hop")
+        .iter()
+        .flat_map(|row| code(&row[0]))
+        .collect();
+    assert_eq!(of_hops.len(), 11);
+    for word in &of_hops {
+        assert!(is::<HopVerdict>(word), "{word}");
     }
     let figures = rows("What the figures mean", "word");
     let end = figures.iter().find(|row| row[0] == "`end`").unwrap();

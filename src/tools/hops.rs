@@ -4,7 +4,7 @@
 //! app → OUTER dripline → hop → INNER dripline → server
 //! ```
 //!
-//! - [`join`]: which records of the two logs are of the same request
+//! - [`mod@join`]: which records of the two logs are of the same request
 //! - [`compare`]: both records side by side
 //! - [`align`]: both timelines laid on each other, byte by byte
 //! - [`judge`]: the verdict on the hop

@@ -1,7 +1,7 @@
 //! What the hop did, in one word, with the numbers that show it.
 //!
-//! - [`waits`]: from both timelines, where each byte's wait in the hop is known
-//! - [`figures`]: from the records' figures alone, where not
+//! - `waits`: from both timelines, where each byte's wait in the hop is known
+//! - `figures`: from the records' figures alone, where not
 //! - [`judge`]: which of them, and what stands beside: a header that was held, bytes that were changed
 
 mod figures;
@@ -9,7 +9,7 @@ mod waits;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::align::Aligned;
 use super::compare::Figures;
@@ -19,7 +19,7 @@ use crate::observe::verdict::hints;
 use crate::observe::verdict::words::time;
 
 /// What the hop did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {
     /// It gathered the whole answer.

@@ -20,6 +20,7 @@ const BY_COUNT: f64 = 0.7;
 /// Waits that deviate by no more, in µs or as a part of the stream's gaps, are constant.
 const EXACT_WAIT: f64 = 2_000.0;
 const PART_OF_GAP: f64 = 0.1;
+const FAR_MORE: f64 = 3.0;
 
 /// Groups whose bytes differ by so much of an event are no equal blocks if their number of events is always the same.
 const UNLIKE: f64 = 0.3;
@@ -163,10 +164,15 @@ impl Lets {
 /// A timer that starts with the first byte that is held, as a cork does: the groups have no constant period, but their first
 /// bytes all waited as long.
 fn is_timed_from_first(rhythm: &Rhythm, first_waits: &Spread, gap: Us) -> bool {
-    let is_unlike =
-        rhythm.steps.range() > 0.0 && rhythm.bytes.range() >= UNLIKE * rhythm.event_bytes();
+    let is_unlike = rhythm.bytes.range() >= UNLIKE * rhythm.event_bytes();
+    // where the number is constant as well, the waits must be far more so than the times between the groups
+    let is_the_constant =
+        rhythm.steps.range() > 0.0 || rhythm.period.deviation >= FAR_MORE * first_waits.deviation;
     let allowed = EXACT_WAIT.max(gap as f64 * PART_OF_GAP);
-    is_unlike && first_waits.mean > 2.0 * gap as f64 && first_waits.deviation <= allowed
+    is_unlike
+        && is_the_constant
+        && first_waits.mean > 2.0 * gap as f64
+        && first_waits.deviation <= allowed
 }
 
 fn also(rival: Option<Constant>) -> &'static str {
