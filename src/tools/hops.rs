@@ -73,6 +73,17 @@ pub fn run(options: &Options, out: &mut dyn Write, notes: &mut dyn Write) -> any
     if joined.pairs.is_empty() {
         bail!("{}", nothing_joined(&names, [&inner, &outer], &bad));
     }
+    if joined
+        .pairs
+        .iter()
+        .all(|pair| inner[pair.inner].id == outer[pair.outer].id)
+    {
+        bail!(
+            "{} and {} are of the same dripline; two are needed, one on each side of the hop",
+            names[0],
+            names[1]
+        );
+    }
     let counts = Counts::of(&inner, &outer);
     let mut pairs: Vec<Compared<'_>> = joined
         .pairs

@@ -11,10 +11,9 @@ use super::join::Left;
 use super::judge::Word;
 use super::pair::Compared;
 use super::{Found, Options, picture};
-use crate::observe::stats::{Us, in_ms, percentile};
-use crate::tools::plot::{Look, readable};
+use crate::tools::plot::Look;
 use page::Page;
-use pair::one;
+use pair::{one, signed};
 
 /// Stands for what was not measured.
 const NONE: &str = "–";
@@ -84,18 +83,17 @@ fn overall(found: &Found<'_>, page: &mut Page) {
         "The hop between '{outer}' (outer) and '{inner}' (inner)"
     ));
     joined(found, page);
-    let mut added: Vec<Us> = Vec::new();
-    let mut less = 0;
-    for ms in found
+    let ttfts = found
         .pairs
         .iter()
-        .filter_map(|pair| pair.figures.ttft_added_ms)
-    {
-        less += usize::from(ms < 0.0);
-        added.push((ms * 1000.0) as Us);
-    }
-    added.sort_unstable();
-    let at = |p| percentile(&added, p).map_or(NONE.to_owned(), |us| readable(in_ms(us)));
+        .filter_map(|pair| pair.figures.ttft_added_ms);
+    let mut added: Vec<f64> = ttfts.collect();
+    added.sort_by(f64::total_cmp);
+    let less = added.iter().filter(|ms| **ms < 0.0).count();
+    let at = |p: usize| {
+        let rank = (p * added.len().saturating_sub(1) + 50) / 100;
+        added.get(rank).map_or(NONE.to_owned(), |ms| signed(*ms))
+    };
     let mut line = format!(
         "{} at the median, {} at least, {} at most",
         at(50),

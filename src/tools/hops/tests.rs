@@ -525,6 +525,11 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
         ..options.clone()
     });
     assert!(missing.contains("missing.jsonl"), "{missing}");
+    let same = error(&Options {
+        outer: options.inner.clone(),
+        ..options.clone()
+    });
+    assert!(same.contains("of the same dripline"), "{same}");
     let other = dir.path().join("other.jsonl");
     let mut record = record("zo", "gateway", &stream(5, 20_000, 250, 0.0), false);
     record.response.id = Some("z".to_owned());

@@ -130,7 +130,8 @@ fn change<T>(both: Both<T>, say: impl Fn(T) -> String) -> String {
     format!("{} → {}", say(both.inner), say(both.outer))
 }
 
-fn signed(ms: f64) -> String {
+/// A difference.
+pub fn signed(ms: f64) -> String {
     let sign = if ms < 0.0 { '-' } else { '+' };
     format!("{sign}{}", readable(ms.abs()))
 }
