@@ -5,6 +5,7 @@ mod diagnostics;
 
 use std::error::Error as _;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -76,6 +77,22 @@ pub enum Job {
         An id is the record's, or the x-request-id that the client sent; its beginning will do. The picture of the \
         arrivals needs a log of `dripline proxy --timeline`.")]
     Report(Report),
+
+    /// Compare the logs of two driplines, one on each side of a hop, and say what the hop does
+    #[command(
+        after_help = "Where they stand:  app → OUTER dripline → hop → INNER dripline → server\n\n\
+        Examples:\n  \
+        dripline proxy --upstream http://gpu-1:8000 --listen 127.0.0.1:8081 --log inner.jsonl --timeline\n  \
+        dripline proxy --upstream http://gateway:4000 --log outer.jsonl --timeline\n  \
+        dripline hops inner.jsonl outer.jsonl\n  \
+        dripline hops inner.jsonl outer.jsonl --json | jq -r '[.verdict, .ttft_added_ms] | @tsv'\n\n\
+        Requests are joined by trace id, the client's request id, the answer's id or the body's hash, the first that \
+        both have and no other. Only durations are compared, so the clocks of the two machines may differ. With \
+        --timeline on both sides each byte's wait in the hop is known.\n\n\
+        Verdicts: passed, held_whole_body, held_blocks, held_ticks, held_counts, coalesced, one_behind, held_header, \
+        constant_delay, changed_bytes, unknown."
+    )]
+    Hops(Hops),
 }
 
 /// `dripline simulate`
@@ -103,11 +120,35 @@ pub struct Demo {
 pub struct Report {
     /// Logs, JSON Lines; - is standard input
     #[arg(value_name = "LOG", required = true)]
-    pub logs: Vec<std::path::PathBuf>,
+    pub logs: Vec<PathBuf>,
 
     /// Explain this request's verdict: all findings, the arrivals, the rules that did and did not fire
     #[arg(long, value_name = "ID")]
     pub explain: Option<String>,
+}
+
+/// `dripline hops`
+#[derive(Debug, Args)]
+pub struct Hops {
+    /// Log of the dripline between hop and server; - is standard input
+    #[arg(value_name = "INNER.jsonl")]
+    pub inner: PathBuf,
+
+    /// Log of the dripline between app and hop; - is standard input
+    #[arg(value_name = "OUTER.jsonl")]
+    pub outer: PathBuf,
+
+    /// Only this request, in full: a record's id, trace id, request id or answer's id
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
+
+    /// All requests, not only the worst 10
+    #[arg(long)]
+    pub all: bool,
+
+    /// One JSON object for each request, worst first; the rest goes to standard error
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Reads a command line, its first argument the program's name, and `DRIPLINE_*` variables. Help
@@ -118,7 +159,21 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Erro
     command()
         .try_get_matches_from(&args)
         .and_then(|matches| Cli::from_arg_matches(&matches))
+        .and_then(one_standard_input)
         .map_err(|error| explained(error, &args))
+}
+
+/// There is one standard input, which cannot be two logs.
+fn one_standard_input(cli: Cli) -> Result<Cli, clap::Error> {
+    match &cli.command {
+        Job::Hops(hops) if hops.inner.as_os_str() == "-" && hops.outer.as_os_str() == "-" => {
+            Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "only one of the two logs can be standard input; name a file for the other\n",
+            ))
+        }
+        _ => Ok(cli),
+    }
 }
 
 /// The whole command. The settings have no defaults for clap, which would let none of the file's
@@ -275,6 +330,8 @@ mod tests {
             (&["dripline", "--version"], 0),
             (&["dripline", "proxi"], 2),
             (&["dripline"], 2),
+            (&["dripline", "hops", "inner.jsonl"], 2),
+            (&["dripline", "hops", "-", "-"], 2),
         ] {
             assert_eq!(
                 parse(args.iter().map(OsString::from))

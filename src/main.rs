@@ -1,12 +1,13 @@
 //! The program: parse, load the configuration, dispatch, exit code (0 done, 1 failed, 2 used wrongly).
 
+use std::io::BufWriter;
 use std::process::ExitCode;
 
 use dripline::cli::{self, Diagnostics, Job};
 use dripline::config::{self, LogLevel, ProxyConfig};
 use dripline::tools::plot::Look;
 use dripline::tools::signals::Signals;
-use dripline::tools::{demo, proxy, report, simulate};
+use dripline::tools::{demo, hops, proxy, report, simulate};
 
 fn main() -> ExitCode {
     let cli = cli::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         Job::Simulate(options) => Configured::Simulate(options),
         Job::Demo(options) => Configured::Demo(options),
         Job::Report(options) => Configured::Report(options),
+        Job::Hops(options) => Configured::Hops(options),
     };
     let diagnostics = match Diagnostics::start(match &job {
         Configured::Proxy(config) => config.log_level,
@@ -47,6 +49,7 @@ enum Configured {
     Simulate(cli::Simulate),
     Demo(cli::Demo),
     Report(cli::Report),
+    Hops(cli::Hops),
 }
 
 fn run(job: Configured) -> anyhow::Result<()> {
@@ -79,6 +82,24 @@ fn run(job: Configured) -> anyhow::Result<()> {
                     look: Look::of_stdout(),
                 };
                 report::run(&options, &mut anstream::stdout())
+            }
+            Configured::Hops(cli::Hops {
+                inner,
+                outer,
+                id,
+                all,
+                json,
+            }) => {
+                let options = hops::Options {
+                    inner,
+                    outer,
+                    id,
+                    all,
+                    json,
+                    look: Look::of_stdout(),
+                };
+                let out = BufWriter::new(anstream::stdout());
+                hops::run(&options, &mut { out }, &mut std::io::stderr())
             }
         }
     });

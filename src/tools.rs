@@ -5,10 +5,12 @@
 //! - [`demo`]: both, some requests, and the plots
 //! - [`report`]: what a log says
 //! - [`logs`]: logs read back
+//! - [`hops`]: two logs of the same requests, and what stands between
 //! - [`plot`]: pictures for a terminal
 //! - [`signals`]: Ctrl-C and SIGTERM
 
 pub mod demo;
+pub mod hops;
 pub mod logs;
 pub mod plot;
 pub mod proxy;

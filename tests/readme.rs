@@ -6,7 +6,7 @@
 //! - `stays up`: each of its commands must listen, and end well when it is asked to
 //! - `run with the SDK`: the same as `run`, with what `make test` installs (`TEST_FULL=1`)
 //! - `not run, REASON`
-//! - what an output is compared with: `the proxy's terminal`, `a record`, `settings`
+//! - what an output is compared with: `the proxy's terminal`, `the comparison of two logs`, `a record`, `settings`
 
 mod support;
 
@@ -18,6 +18,7 @@ use std::process::{Child, Command};
 
 use dripline::config::{self, Settings};
 use dripline::observe::record::{End as RecordEnd, Flag, RequestRecord, Timing};
+use dripline::tools::hops::judge::Word as HopVerdict;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use support::http::Head;
@@ -231,6 +232,36 @@ fn the_sdk_examples_stream() {
 }
 
 #[test]
+fn the_comparison_of_two_logs_is_what_is_printed() {
+    let command = marked("run")
+        .into_iter()
+        .find(|block| block.text.starts_with("dripline hops"))
+        .expect("it is run");
+    let hops = |more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_dripline"))
+            .args(command.text.split_whitespace().skip(1))
+            .args(more)
+            .current_dir(root())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(
+        hops(&[]).trim_end(),
+        one("the comparison of two logs").text.trim_end()
+    );
+
+    let object: Value = serde_json::from_str(&hops(&["--json"])).expect("one object");
+    let printed: BTreeSet<_> = object.as_object().unwrap().keys().cloned().collect();
+    let listed: BTreeSet<_> = rows("Two driplines", "key")
+        .iter()
+        .flat_map(|row| code(&row[0]))
+        .collect();
+    assert_eq!(listed, printed);
+}
+
+#[test]
 fn the_settings_are_settings() {
     let text = one("settings").text;
     let settings: Settings = toml::from_str(&text).expect("known keys and good values");
@@ -248,7 +279,7 @@ fn every_flag_and_variable_exists() {
         words(&text).map(str::to_owned).collect::<BTreeSet<_>>()
     };
     let proxy = help("proxy");
-    let others = ["simulate", "demo"].map(|command| (command, help(command)));
+    let others = ["simulate", "demo", "hops"].map(|command| (command, help(command)));
     let mut named = 0;
     for line in README.replace("cargo install --path .", "").lines() {
         for word in words(line) {
@@ -293,6 +324,14 @@ fn every_word_of_the_record_exists() {
     assert_eq!(timings.len(), 15);
     for word in &timings {
         assert!(is::<Timing>(word), "{word}");
+    }
+    let of_hops: Vec<_> = rows("Two driplines", "verdict of a hop")
+        .iter()
+        .flat_map(|row| code(&row[0]))
+        .collect();
+    assert_eq!(of_hops.len(), 11);
+    for word in &of_hops {
+        assert!(is::<HopVerdict>(word), "{word}");
     }
     let figures = rows("What the figures mean", "word");
     let end = figures.iter().find(|row| row[0] == "`end`").unwrap();

@@ -10,8 +10,7 @@ use super::axis::{readable, round};
 use crate::observe::stats::{Us, in_ms};
 
 /// How to read a drip, for the line under it.
-pub const LEGEND: &str =
-    "| one event, 2 to 9 so many, # ten or more, : bytes of an unfinished event, · nothing";
+pub const LEGEND: &str = "| 1 event, 2–9 so many, # 10 or more, : part of an event, · nothing";
 
 /// Space between two labels of the axis.
 const APART: usize = 2;
