@@ -9,7 +9,7 @@
 
 mod block_burst;
 mod count_burst;
-mod cut;
+pub(super) mod cut;
 mod downstream_backpressure;
 mod evenness;
 mod facts;
@@ -26,7 +26,7 @@ mod tick_burst;
 mod transport_coalesced;
 mod unmeasurable;
 mod whole_body_burst;
-mod words;
+pub(super) mod words;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
