@@ -25,7 +25,8 @@ mod socket;
 pub mod tap;
 pub mod upstream;
 
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderValue;
 use tokio::sync::watch;
@@ -33,6 +34,7 @@ use tokio::sync::watch;
 pub use server::Proxy;
 
 use crate::config::ProxyConfig;
+use crate::observe::across::History;
 use crate::observe::record::RequestRecord;
 
 /// Takes each request's record, once. Called on the relay's threads: it must not block.
@@ -56,6 +58,8 @@ pub struct Shared {
     /// What `Host` becomes; `None` keeps the client's.
     host: Option<HeaderValue>,
     gauge: load::Gauge,
+    /// What the latest records have in common; asked once a request, at its end.
+    history: Mutex<History>,
     emit: Emit,
     phase: watch::Receiver<Phase>,
 }
@@ -71,9 +75,27 @@ impl Shared {
             upstream: upstream::Upstream::new(config),
             host: (!config.preserve_host).then_some(host),
             gauge: load::Gauge::new(config.cold_after),
+            history: Mutex::default(),
             emit,
             phase,
             config: config.clone(),
         })
+    }
+    /// Adds to a finished record what it has in common with the ones before it. A panic in there
+    /// costs the history, not the record.
+    fn look_across(&self, record: &mut RequestRecord) {
+        let look = || {
+            let history = self.history.lock();
+            history.unwrap_or_else(PoisonError::into_inner).look(record)
+        };
+        match catch_unwind(AssertUnwindSafe(look)) {
+            Ok(seen) => seen.add_to(record),
+            Err(_) => {
+                tracing::error!("the look across records failed (please report)");
+                let history = self.history.lock();
+                *history.unwrap_or_else(PoisonError::into_inner) = History::new();
+                self.history.clear_poison();
+            }
+        }
     }
 }

@@ -30,6 +30,10 @@ const SURVIVORS: usize = 64;
 /// hundred agrees with a given other one.
 const LEAST: usize = 3;
 
+/// Cuts closer together are one event, µs: a crash, a restart, a client program that was stopped cut
+/// everything that is open.
+const ONE_EVENT: i64 = 200_000;
+
 /// No limit is shorter, µs. Below it lie the gaps between tokens, where every stream is cut that is
 /// cut at any moment.
 const SHORTEST: Us = 500_000;
@@ -53,6 +57,8 @@ struct Point {
     number: u64,
     silence: Us,
     age: Us,
+    /// Wall clock at the end, µs: only to tell events apart.
+    ended: i64,
     /// No silence within the body was longer: an idle limit would have struck there.
     longest: bool,
 }
@@ -150,7 +156,7 @@ impl Cuts {
         })
     }
 
-    /// The cuts that agree with this one: enough of them, at least half of those that could, and no
+    /// The cuts that agree with this one: enough of them and not in one event, at least half of those that could, and no
     /// record between them outlived the limit that they would show. (Other clients' records say
     /// nothing of the limit of one.)
     fn group<'a>(
@@ -162,10 +168,11 @@ impl Cuts {
     ) -> Option<(Group, usize)> {
         let group = Group::around(figure(&point), cuts.clone().map(&figure))?;
         let of = cuts.clone().count();
-        if group.n < LEAST || group.n * 2 < of {
+        let mut members = cuts.filter(|cut| group.holds(figure(cut)));
+        if events(members.clone()) < LEAST || group.n * 2 < of {
             return None;
         }
-        let since = cuts.filter(|cut| group.holds(figure(cut))).next()?.number;
+        let since = members.next()?.number;
         let limit = group.to + tolerance(group.to);
         let outlived = |other: &Point| other.number > since && figure(other) > limit;
         let is_refuted = side == Side::Upstream && self.survivors.iter().any(outlived);
@@ -245,10 +252,17 @@ fn point(record: &RequestRecord, side: Side, number: u64) -> Option<Point> {
         _ => 0,
     };
     let within = us(record.gaps.chunk.max_ms.unwrap_or(0.0));
+    let end = us(record.at.end_ms?);
+    let started = record.started_at.parse::<jiff::Timestamp>();
+    // A start that is no time is of no event that is known.
+    let started = started.map_or((number as i64).saturating_mul(2 * ONE_EVENT), |at| {
+        at.as_microsecond()
+    });
     Some(Point {
         number,
         silence,
-        age: us(record.at.end_ms?).saturating_sub(start),
+        age: end.saturating_sub(start),
+        ended: started.saturating_add_unsigned(end),
         longest: within <= silence + tolerance(silence),
     })
 }
@@ -261,6 +275,16 @@ fn survived(record: &RequestRecord, number: u64) -> Option<Point> {
         silence: point.silence.max(within),
         ..point
     })
+}
+
+/// How many events these cuts were.
+fn events<'a>(cuts: impl Iterator<Item = &'a Point>) -> usize {
+    let mut ends: Vec<i64> = cuts.map(|cut| cut.ended).collect();
+    ends.sort_unstable();
+    let apart = ends
+        .windows(2)
+        .filter(|pair| pair[1].saturating_sub(pair[0]) > ONE_EVENT);
+    apart.count() + usize::from(!ends.is_empty())
 }
 
 fn ends(values: impl Iterator<Item = Us> + Clone) -> (Us, Us) {

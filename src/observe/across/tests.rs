@@ -53,10 +53,11 @@ fn cut(silence_ms: f64, age_ms: f64) -> RequestRecord {
     ended(End::Truncated, silence_ms, age_ms)
 }
 
-/// Shows all of them to one history; the last as it is then.
+/// Shows all of them to one history, each of a minute of its own; the last as it is then.
 fn last(records: impl IntoIterator<Item = RequestRecord>) -> RequestRecord {
     let mut history = History::new();
-    let mut records = records.into_iter().map(|mut record| {
+    let mut records = records.into_iter().enumerate().map(|(i, mut record)| {
+        record.started_at = format!("2026-12-02T12:{i:02}:00Z");
         history.apply(&mut record);
         record
     });
@@ -193,6 +194,19 @@ fn a_limit_that_others_outlived_is_none() {
     // A client's own limit is not that of others.
     let gone = [60_000.0, 93_000.0, 51_000.0].map(|age| ended(End::ClientGone, 9_000.0, age));
     assert!(limit(&last(gone)).is_some());
+}
+
+#[test]
+fn one_event_that_cuts_everything_is_no_limit() {
+    // Stopped for 47 s and then killed: streams of any age; and streams of one age.
+    for apart in [9, 0] {
+        let mut history = History::new();
+        for i in 0..6 {
+            let mut record = cut(47_000.0, 50_000.0 + 1_000.0 * f64::from(apart * i));
+            record.started_at = format!("2026-12-02T12:10:{:02}Z", 59 - apart * i);
+            assert_eq!(history.look(&record), Default::default(), "{i}");
+        }
+    }
 }
 
 #[test]
@@ -355,13 +369,14 @@ fn a_cold_start_against_warm_ones() {
 #[test]
 fn the_same_twice_changes_nothing() {
     let records = [60_000.0, 93_000.0, 51_000.0].map(|age| cut(47_000.0, age));
-    let once = records.map(|record| last([record]));
     let (mut first, mut second) = (History::new(), History::new());
-    for mut record in once {
+    for (i, mut record) in records.into_iter().enumerate() {
+        record.started_at = format!("2026-12-02T12:{i:02}:00Z");
         first.apply(&mut record);
         let told = record.clone();
         second.apply(&mut record);
         assert_eq!(record, told);
+        assert_eq!(limit(&record).is_some(), i == 2);
     }
 }
 
