@@ -10,12 +10,14 @@
 //! - [`headers`]: what heads become on their way through
 //! - [`describe`]: what heads say, for the record
 //! - [`observation`]: the observer at arm's length: it may fail, the relay may not
+//! - [`load`], [`history`]: what the requests to the upstream have to do with each other
 //! - [`reply`]: the few answers that are dripline's own
 
 pub mod clock;
 pub mod describe;
 pub mod exchange;
 pub mod headers;
+pub mod history;
 pub mod load;
 pub mod observation;
 pub mod pool;
@@ -25,8 +27,7 @@ mod socket;
 pub mod tap;
 pub mod upstream;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use http::HeaderValue;
 use tokio::sync::watch;
@@ -34,7 +35,6 @@ use tokio::sync::watch;
 pub use server::Proxy;
 
 use crate::config::ProxyConfig;
-use crate::observe::across::History;
 use crate::observe::record::RequestRecord;
 
 /// Takes each request's record, once. Called on the relay's threads: it must not block.
@@ -59,7 +59,7 @@ pub struct Shared {
     host: Option<HeaderValue>,
     gauge: load::Gauge,
     /// What the latest records have in common; asked once a request, at its end.
-    history: Mutex<History>,
+    history: history::Kept,
     emit: Emit,
     phase: watch::Receiver<Phase>,
 }
@@ -75,27 +75,10 @@ impl Shared {
             upstream: upstream::Upstream::new(config),
             host: (!config.preserve_host).then_some(host),
             gauge: load::Gauge::new(config.cold_after),
-            history: Mutex::default(),
+            history: history::Kept::default(),
             emit,
             phase,
             config: config.clone(),
         })
-    }
-    /// Adds to a finished record what it has in common with the ones before it. A panic in there
-    /// costs the history, not the record.
-    fn look_across(&self, record: &mut RequestRecord) {
-        let look = || {
-            let history = self.history.lock();
-            history.unwrap_or_else(PoisonError::into_inner).look(record)
-        };
-        match catch_unwind(AssertUnwindSafe(look)) {
-            Ok(seen) => seen.add_to(record),
-            Err(_) => {
-                tracing::error!("the look across records failed (please report)");
-                let history = self.history.lock();
-                *history.unwrap_or_else(PoisonError::into_inner) = History::new();
-                self.history.clear_poison();
-            }
-        }
     }
 }

@@ -168,8 +168,8 @@ fn hint(added: Us) -> &'static str {
         "200 ms is a cork or a delayed ACK: `option http-no-delay` in HAProxy, `TCP_NODELAY` and no `TCP_CORK` at \
          the server and at each hop before this proxy"
     } else {
-        "look for a call that is made for each request before its work begins (a name lookup, authentication, a \
-         rate limiter, a guard), and cache it"
+        "look for a call that is made for each request before its work begins (a name lookup, authentication, a rate \
+         limiter, a guard), and cache it; or it is the way from the first hop to the server"
     }
 }
 

@@ -9,7 +9,7 @@
 use crate::observe::stats::Us;
 
 /// Less may be on its way on any link and says nothing.
-pub const LEAST: u64 = 64 * 1024;
+const LEAST: u64 = 64 * 1024;
 
 /// What the samples say.
 #[derive(Debug, Default)]
@@ -32,10 +32,12 @@ impl Backlog {
     /// At `at` the kernel had got `given` bytes in all, of which `waiting` were not acknowledged.
     pub fn on_sample(&mut self, at: Us, given: u64, waiting: u64) {
         let now = Sample { at, given, waiting };
-        if let Some(before) = self.last.replace(now) {
-            if before.waiting > LEAST && waiting > LEAST && !falls(before, now) {
-                self.stuck += at.saturating_sub(before.at);
-            }
+        let before = self.last.replace(now);
+        let much = |sample: &Sample| sample.waiting > LEAST;
+        if let Some(before) = before.filter(much).filter(|_| much(&now))
+            && !falls(before, now)
+        {
+            self.stuck += at.saturating_sub(before.at);
         }
         self.max = self.max.max(Some(waiting));
     }
@@ -50,7 +52,7 @@ impl Backlog {
         self.max
     }
 
-    /// Time in which more than [`LEAST`] waited and did not become less.
+    /// Time in which more than 64 KiB waited and did not become less.
     pub fn stuck(&self) -> Option<Us> {
         self.max.map(|_| self.stuck)
     }
