@@ -221,6 +221,32 @@ fn cuts_at_any_time_have_nothing_in_common() {
 }
 
 #[test]
+fn users_who_leave_at_any_time_hardly_ever_look_like_a_limit() {
+    let mut state = 7u64;
+    let mut any = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let histories = (0..2_000).filter(|_| {
+        let mut history = History::new();
+        (0..12).any(|i| {
+            let silence = 1_000.0 * 60f64.powf(any());
+            let mut record = ended(
+                End::ClientGone,
+                silence,
+                silence + 1_000.0 * 60f64.powf(any()),
+            );
+            record.started_at = format!("2026-12-02T12:{i:02}:00Z");
+            history.look(&record) != Default::default()
+        })
+    });
+    let n = histories.count();
+    assert!(n <= 12, "{n} of 2,000");
+}
+
+#[test]
 fn a_limit_on_the_wait_for_an_answer_gets_the_stream_a_verdict() {
     let waits = [0.0, 100.0, 900.0].map(|after| {
         let mut record = cut(33_000.0, 33_000.0 + after * 10.0);
@@ -270,6 +296,11 @@ fn a_constant_beside_work_that_differs_is_added_to_each() {
         assert!(findings(&record)[0].hint.contains(word), "{added}");
         assert_eq!(record.verdict.unwrap().timing, Timing::Steady);
     }
+    let mut slowest_last = held(41.0);
+    slowest_last[9] = waiting(3_000, 43.0, 110.0);
+    assert_eq!(codes(&last(slowest_last.clone())), ["constant_latency"]);
+    slowest_last[9] = waiting(3_000, 95.0, 110.0);
+    assert_eq!(codes(&last(slowest_last)), [""; 0], "it waited for more");
     let few = held(41.0).into_iter().take(7);
     assert_eq!(codes(&last(few)), [""; 0], "too few");
 }

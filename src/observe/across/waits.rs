@@ -124,7 +124,8 @@ impl Waits {
         all.sort_unstable();
         let (from, to) = (all[0], all[all.len() - 1 - all.len() / BUSY]);
         let spread = SPREAD.max(to * SPREAD_PERCENT / 100);
-        (to - from <= spread && figure(&wait) <= to).then_some((from, to))
+        let is_one_of_them = figure(&wait) <= from + spread;
+        (to - from <= spread && is_one_of_them).then_some((from, to))
     }
 
     /// How many times the least of a figure the most is, the odd ones left out.
