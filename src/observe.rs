@@ -21,7 +21,9 @@
 //! - [`outcome`]: how the request ended
 //! - [`verdict`]: who held the stream back
 //! - [`record`]: the result, and its versioned shape
+//! - [`across`]: what only several records show
 
+pub mod across;
 pub mod bursts;
 pub mod content;
 pub mod dialect;

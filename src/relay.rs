@@ -10,12 +10,14 @@
 //! - [`headers`]: what heads become on their way through
 //! - [`describe`]: what heads say, for the record
 //! - [`observation`]: the observer at arm's length: it may fail, the relay may not
+//! - [`load`], [`history`]: what the requests to the upstream have to do with each other
 //! - [`reply`]: the few answers that are dripline's own
 
 pub mod clock;
 pub mod describe;
 pub mod exchange;
 pub mod headers;
+pub mod history;
 pub mod load;
 pub mod observation;
 pub mod pool;
@@ -56,6 +58,8 @@ pub struct Shared {
     /// What `Host` becomes; `None` keeps the client's.
     host: Option<HeaderValue>,
     gauge: load::Gauge,
+    /// What the latest records have in common; asked once a request, at its end.
+    history: history::Kept,
     emit: Emit,
     phase: watch::Receiver<Phase>,
 }
@@ -71,6 +75,7 @@ impl Shared {
             upstream: upstream::Upstream::new(config),
             host: (!config.preserve_host).then_some(host),
             gauge: load::Gauge::new(config.cold_after),
+            history: history::Kept::default(),
             emit,
             phase,
             config: config.clone(),

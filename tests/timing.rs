@@ -219,6 +219,71 @@ fn past_the_queue_arrivals_are_called_uncertain_and_no_byte_is_lost() {
     );
 }
 
+/// 600 kB over 2 s, in events of 6 kB.
+fn broad_stream() -> Upstream {
+    Upstream::start(|x| {
+        x.request();
+        x.send(STREAM);
+        for _ in 0..100 {
+            x.send(chunk(event(&"word ".repeat(1200))));
+            x.wait(20);
+        }
+        x.send([chunk(finish()), chunk(DONE), LAST.into()].concat());
+    })
+}
+
+/// All of it fits into the send buffer, so no write ever waits.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_client_that_stops_reading_is_found_though_no_write_waits() {
+    let up = broad_stream();
+    let proxy = Proxy::start(&up);
+    let mut client = Client::with_small_window(proxy.addr);
+    client.send(chat_request(""));
+    let mut response = client.head("POST");
+    pause(1500);
+    client.widen();
+    client.finish(&mut response);
+    assert_eq!(response.end, Some(End::Whole));
+    let record = proxy.record();
+    let hold = &record["hold"];
+    assert!(number(&record, "/hold/blocked_ms") < 250.0, "{hold}");
+    assert!(
+        number(&record, "/hold/unacked_max_bytes") > 200_000.0,
+        "{hold}"
+    );
+    // 64 KiB are there after 0.22 s.
+    let unacked = number(&record, "/hold/unacked_ms");
+    assert!((800.0..1700.0).contains(&unacked), "{hold}");
+    assert!(number(&record, "/hold/rwnd_limited_ms") > 800.0, "{hold}");
+    let verdict = &record["verdict"];
+    assert_eq!(verdict["timing"], "downstream_backpressure", "{record:#}");
+    assert_eq!(verdict["where"], "downstream");
+    let summary = verdict["summary"].as_str().unwrap();
+    assert!(summary.contains("unacknowledged"), "{summary}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_client_that_reads_leaves_nothing_unacknowledged() {
+    let up = broad_stream();
+    let proxy = Proxy::start(&up);
+    for client in [Client::connect, Client::with_small_window] {
+        client(proxy.addr).ask(chat_request(""));
+    }
+    for record in proxy.records(2) {
+        assert!(
+            number(&record, "/hold/unacked_ms") < 300.0,
+            "{}",
+            record["hold"]
+        );
+        assert_ne!(
+            record["verdict"]["timing"], "downstream_backpressure",
+            "{record:#}"
+        );
+    }
+}
+
 #[test]
 fn the_proxys_own_delay_is_small_where_the_client_reads() {
     let up = Upstream::start(|x| {

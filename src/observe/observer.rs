@@ -149,6 +149,17 @@ impl Observer {
         self.timeline.hold.on_unblocked(us(at));
     }
 
+    /// The client's socket had been given `given` bytes since its connection began, of which `waiting`
+    /// were not acknowledged.
+    pub fn on_unacknowledged(&mut self, at: Duration, given: u64, waiting: u64) {
+        self.timeline.backlog.on_sample(us(at), given, waiting);
+    }
+
+    /// For so long of this request the client's receive window held the kernel back.
+    pub fn on_rwnd_limited(&mut self, time: Duration) {
+        self.timeline.backlog.on_rwnd_limited(us(time));
+    }
+
     /// Reading had to stop for a slow client: later arrivals may be late.
     pub fn on_arrival_uncertain(&mut self) {
         self.arrival_uncertain = true;

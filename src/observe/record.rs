@@ -290,6 +290,13 @@ pub struct Hold {
     pub max_us: Option<u64>,
     /// Time in which the client's socket was full.
     pub blocked_ms: Option<f64>,
+    /// The most that the client's kernel had not acknowledged, sampled after writes; `null` where
+    /// the system does not say.
+    pub unacked_max_bytes: Option<u64>,
+    /// Time in which more than 64 KiB of it waited and did not become less, from the samples.
+    pub unacked_ms: Option<f64>,
+    /// Time in which the client's receive window held the kernel back, as the kernel counts it.
+    pub rwnd_limited_ms: Option<f64>,
 }
 
 /// What the upstream was doing when the request came.

@@ -91,7 +91,7 @@ impl Summary {
                 burst_bytes: shown(&bursts, |burst| burst.bytes),
                 burst_period_ms: bursts::period(&bursts).map(in_ms),
             },
-            hold: hold(timeline.hold),
+            hold: hold(timeline.hold, &timeline.backlog),
             event,
             token,
             bursts,
@@ -218,7 +218,7 @@ fn silence(silence: &timeline::Silence) -> Silence {
     }
 }
 
-fn hold(hold: timeline::Hold) -> Hold {
+fn hold(hold: timeline::Hold, backlog: &timeline::Backlog) -> Hold {
     let blocked = hold.blocked();
     let delays = hold.into_sorted();
     Hold {
@@ -226,6 +226,9 @@ fn hold(hold: timeline::Hold) -> Hold {
         p99_us: delays.percentile(99),
         max_us: delays.max(),
         blocked_ms: (delays.n() > 0 || blocked > 0).then(|| in_ms(blocked)),
+        unacked_max_bytes: backlog.max(),
+        unacked_ms: backlog.stuck().map(in_ms),
+        rwnd_limited_ms: backlog.rwnd_limited().map(in_ms),
     }
 }
 

@@ -5,6 +5,7 @@
 //! events. A chunk is one socket read whatever number of HTTP chunks it held; an event counts when
 //! the byte arrived that dispatches it.
 
+mod backlog;
 mod hold;
 mod log;
 mod silence;
@@ -13,6 +14,7 @@ mod stalls;
 use super::content::Event;
 use super::record::{Row, Stamps};
 use super::stats::{Series, Us};
+pub use backlog::Backlog;
 pub use hold::Hold;
 pub use log::{EventLog, Logged};
 pub use silence::Silence;
@@ -69,6 +71,8 @@ pub struct Timeline {
     pub silence: Silence,
     /// The proxy's own delay.
     pub hold: Hold,
+    /// What the client's kernel has not acknowledged.
+    pub backlog: Backlog,
     /// One row per chunk, if asked for.
     pub rows: Option<Vec<Row>>,
     /// Whether there were more chunks than rows.

@@ -10,7 +10,7 @@
 mod block_burst;
 mod broken_end;
 mod count_burst;
-mod cut;
+pub(super) mod cut;
 mod downstream_backpressure;
 mod evenness;
 mod facts;

@@ -253,7 +253,7 @@ impl Exchange<'_> {
         if !framed && cause != Cause::ClientGone {
             // The end of the connection would be the end of this body: only a reset shows a cut.
             let acknowledged = async {
-                while self.tap.unacknowledged() > 0 {
+                while self.tap.unacknowledged().is_some_and(|bytes| bytes > 0) {
                     sleep(Duration::from_millis(5)).await;
                 }
             };

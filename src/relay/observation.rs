@@ -74,7 +74,8 @@ impl Observation {
         }
         let at = self.axis.at(now);
         match catch_unwind(AssertUnwindSafe(|| observer.finish(at, cause))) {
-            Ok(record) => {
+            Ok(mut record) => {
+                self.shared.history.add_to(&mut record);
                 tracing::debug!(id = record.id, end = ?record.end, "the request ended");
                 (self.shared.emit)(record);
             }

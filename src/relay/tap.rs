@@ -195,9 +195,14 @@ impl Tap {
         socket::reset_on_close(self.id);
     }
 
-    /// Bytes the peer has not acknowledged yet.
-    pub fn unacknowledged(&self) -> usize {
+    /// Bytes the peer has not acknowledged yet, where the system says.
+    pub fn unacknowledged(&self) -> Option<u64> {
         socket::unacknowledged(self.id)
+    }
+
+    /// For how long in all the peer's receive window held our bytes back, where the system says.
+    pub fn rwnd_limited(&self) -> Option<Duration> {
+        socket::rwnd_limited(self.id)
     }
 
     /// Ends our direction of the connection once the queue is drained (FIN; TLS: close_notify).

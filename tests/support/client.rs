@@ -64,6 +64,14 @@ impl Client {
         Client::on(socket.into())
     }
 
+    /// A client whose kernel takes only a few thousand bytes; the peer's may take megabytes.
+    pub fn with_small_window(addr: SocketAddr) -> Client {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a TCP socket");
+        socket.set_recv_buffer_size(4096).expect("a TCP socket");
+        socket.connect(&addr.into()).expect("the proxy listens");
+        Client::on(socket.into())
+    }
+
     /// Takes more at once from now on.
     pub fn widen(&self) {
         SockRef::from(&self.socket)

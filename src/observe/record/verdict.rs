@@ -80,7 +80,7 @@ pub enum Side {
 pub struct Cut {
     /// What the limit is on.
     pub kind: CutKind,
-    /// The round limit.
+    /// The limit: a round one, or what several cuts agree on.
     pub after_ms: f64,
     /// Who has it.
     pub side: Side,

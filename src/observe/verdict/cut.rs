@@ -57,26 +57,43 @@ pub fn finding(cut: &Cut, facts: &Facts<'_>) -> Finding {
     let limit = time((cut.after_ms * 1000.0) as Us);
     let silence = facts.summary.silence.before_end_ms.unwrap_or(0.0);
     let silence = time((silence * 1000.0) as Us);
-    let who = if cut.side == Side::Upstream {
-        "upstream"
-    } else {
-        "client's"
-    };
-    let (code, sentence) = match cut.kind {
-        CutKind::Idle => (
-            "idle_cut",
-            format!(
-                "The {who} side cut the stream after {silence} of silence, which looks like an idle limit of {limit}."
-            ),
+    let who = whose(cut.side);
+    let sentence = match cut.kind {
+        CutKind::Idle => format!(
+            "The {who} side cut the stream after {silence} of silence, which looks like an idle limit of {limit}."
         ),
-        CutKind::Total => (
-            "total_cut",
-            format!(
-                "The {who} side cut the stream while bytes were flowing (silence before it: {silence}), at an age that looks like a total limit of {limit}."
-            ),
+        CutKind::Total => format!(
+            "The {who} side cut the stream while bytes were flowing (silence before it: {silence}), at an age that looks like a total limit of {limit}."
         ),
     };
-    let hint = match (cut.kind, cut.side) {
+    Finding {
+        code: Cow::Borrowed(code(cut.kind)),
+        side: cut.side,
+        at_ms: facts.summary.at.end.map(in_ms),
+        sentence,
+        hint: hint(cut.kind, cut.side).to_owned(),
+    }
+}
+
+/// The finding's code.
+pub fn code(kind: CutKind) -> &'static str {
+    match kind {
+        CutKind::Idle => "idle_cut",
+        CutKind::Total => "total_cut",
+    }
+}
+
+/// Whose side cut, in words.
+pub fn whose(side: Side) -> &'static str {
+    match side {
+        Side::Upstream => "upstream",
+        _ => "client's",
+    }
+}
+
+/// What to try.
+pub fn hint(kind: CutKind, side: Side) -> &'static str {
+    match (kind, side) {
         (CutKind::Idle, Side::Upstream) => {
             "raise the idle limit of the server or of the hop before this proxy (`proxy_read_timeout`, a load \
              balancer's idle timeout), or have the server send comments while it thinks"
@@ -90,17 +107,11 @@ pub fn finding(cut: &Cut, facts: &Facts<'_>) -> Finding {
         (CutKind::Total, _) => {
             "a client-side limit on the whole request: raise the timeout of the client's library"
         }
-    };
-    Finding {
-        code: Cow::Borrowed(code),
-        side: cut.side,
-        at_ms: facts.summary.at.end.map(in_ms),
-        sentence,
-        hint: hint.to_owned(),
     }
 }
 
-fn near_limit(duration: Us) -> Option<Us> {
+/// The round limit that `duration` is near to.
+pub fn near_limit(duration: Us) -> Option<Us> {
     let limits = LIMITS.iter().map(|s| s * 1_000_000);
     limits
         .into_iter()

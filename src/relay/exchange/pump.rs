@@ -6,6 +6,7 @@
 //!
 //! [`Pump`] waits and says what comes next; `request` is the way up, `response` the way down.
 
+mod backlog;
 mod request;
 mod response;
 
@@ -28,6 +29,7 @@ use crate::observe::observer::Cause;
 use crate::relay::observation::Observation;
 use crate::relay::tap::{Arrival, Tap};
 use crate::relay::{Phase, Shared, clock};
+use backlog::Backlog;
 use response::{Piece, next_piece};
 
 /// What the loop woke up for.
@@ -91,6 +93,7 @@ pub struct Pump<'a> {
     /// For chunks not yet accepted by the client's socket: (queue offset of the end, chunk).
     marks: VecDeque<(u64, u64)>,
     blocked: bool,
+    backlog: Backlog,
     /// When the upstream's silence has lasted too long, where the user set a limit.
     deadline: Option<Instant>,
 }
@@ -122,6 +125,7 @@ impl<'a> Pump<'a> {
             chunks: 0,
             marks: VecDeque::new(),
             blocked: false,
+            backlog: Backlog::default(),
             deadline: None,
         }
     }
@@ -143,6 +147,13 @@ impl<'a> Pump<'a> {
 
     /// Sends the request and relays until the response is whole and with the client, or cut.
     pub async fn run(&mut self, head: &RequestHeader) -> Result<(), Cause> {
+        self.watch_backlog();
+        let ended = self.relay(head).await;
+        self.end_backlog();
+        ended
+    }
+
+    async fn relay(&mut self, head: &RequestHeader) -> Result<(), Cause> {
         self.send_head(head).await?;
         loop {
             if let Some(end) = self.end.take_if(|_| !self.down_tap.is_pending()) {

@@ -162,6 +162,44 @@ fn pings_count_for_silence_and_not_for_gaps() {
     );
 }
 
+/// A steady stream of 4 s of which 200 kB wait for the client from 1 s to 3 s.
+fn unread(by_window_ms: Option<f64>) -> crate::observe::record::RequestRecord {
+    let mut observer = Observer::new(chat().head, chat().options);
+    observer.on_request_body(chat().body.as_bytes());
+    observer.on_sent(time(1.0));
+    observer.on_header(time(50.0), chat().response.unwrap());
+    for i in 0..200 {
+        let at = 100.0 + 20.0 * f64::from(i);
+        observer.on_body(time(at), Stamp::Read, true, &word());
+        observer.on_flushed(i as u64 + 1, time(at + 0.1));
+        let waits = (1_000.0..3_000.0).contains(&at);
+        observer.on_unacknowledged(time(at), 200_000, if waits { 200_000 } else { 300 });
+    }
+    if let Some(ms) = by_window_ms {
+        observer.on_rwnd_limited(time(ms));
+    }
+    observer.finish(time(4_100.0), Cause::Whole)
+}
+
+#[test]
+fn a_client_that_stops_reading_while_no_write_waits() {
+    let record = unread(Some(1_950.0));
+    assert_eq!(
+        (timing(&record), side(&record)),
+        (Timing::DownstreamBackpressure, Some(Side::Downstream))
+    );
+    assert_eq!(record.hold.unacked_max_bytes, Some(200_000));
+    let verdict = record.verdict.unwrap();
+    assert_eq!(
+        verdict.summary,
+        "For 1.98 s the client did not take what was sent to it: up to 195.3 KiB were unacknowledged and became no \
+         less. Its receive window was what held them for 1.95 s."
+    );
+    assert_eq!(timing(&unread(None)), Timing::DownstreamBackpressure);
+    // It is the way that is long, or loses packets.
+    assert_eq!(timing(&unread(Some(100.0))), Timing::Steady);
+}
+
 #[test]
 fn a_client_that_does_not_take_it() {
     let mut observer = Observer::new(chat().head, chat().options);

@@ -147,6 +147,7 @@ impl Pump<'_> {
     pub(super) fn on_drained(&mut self, drained: io::Result<()>) -> Result<(), Cause> {
         drained.map_err(|_| Cause::ClientGone)?;
         let at = self.down_tap.written_at().unwrap_or_else(clock::now);
+        self.sample_backlog(at);
         let at = self.observation.axis().at(at);
         if std::mem::take(&mut self.blocked) {
             self.observation.tell(|observer| observer.on_unblocked(at));
