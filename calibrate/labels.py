@@ -1,0 +1,58 @@
+"""The expected label of a stream: the first row of `labels.toml` that fits its facts."""
+
+import tomllib
+
+from calibrate.programs import HERE
+
+TICK_CV = 0.10  # the record's definitions of what is constant
+COUNT_STEP = 1
+
+
+class Table:
+    def __init__(self):
+        with open(HERE / "labels.toml", "rb") as file:
+            table = tomllib.load(file)
+        self.rows = table["row"]
+        self.exact = table["noise"]["exact"]
+
+    def label(self, facts: dict) -> dict:
+        facts = facts | self.derived(facts)
+        for number, row in enumerate(self.rows):
+            if all(fits(facts.get(name), wanted) for name, wanted in row["when"].items()):
+                where = row.get("where", "none")
+                return {
+                    "timing": row["timing"],
+                    "where": None if where == "none" else where,
+                    "reason": row["reason"],
+                    "why_many": row.get("why_many"),
+                    "scored": row.get("scored", True),
+                    "row": number,
+                }
+        raise AssertionError("the last row fits everything")
+
+    def derived(self, facts: dict) -> dict:
+        """What the rows ask that follows from the facts."""
+        if facts["state"] == "unknown":
+            return {}
+        period, count, size = facts["period_cv"], facts["count_cv"], facts["bytes_cv"]
+        known = period is not None
+        event = facts["bytes"] / max(facts["count"], 1) if known else 0
+        return {
+            "kind_pause": facts["kind"] == "pause_middle",
+            "period_constant": known and period <= TICK_CV,
+            "count_constant": known and facts["count_range"][1] - facts["count_range"][0] <= 2 * COUNT_STEP,
+            "bytes_constant": known and size * facts["bytes"] <= event,
+            "period_exact": known and period <= self.exact,
+            "count_exact": known and count <= self.exact,
+            "bytes_exact": known and size <= self.exact,
+            "first_wait_ms": facts["first_wait_ms"],
+            "long_gap": facts["gap_max_ms"] >= max(250, 5 * facts["gap_p90_ms"]),
+        }
+
+
+def fits(value, wanted) -> bool:
+    if isinstance(wanted, list):
+        return value in wanted
+    if isinstance(wanted, dict):
+        return value is not None and wanted.get("min", value) <= value <= wanted.get("max", value)
+    return value == wanted

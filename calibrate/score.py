@@ -1,0 +1,1 @@
+def score_corpus(): pass

@@ -1,0 +1,178 @@
+"""What happened to a stream on its way, from the emitter's stamps and the arrivals. dripline's verdict is not looked at.
+
+An event's hold is its arrival at dripline less its write at the emitter. The way itself takes always about the same, so it
+is the part of the holds that varies that tells of a hop that held.
+
+A release is a run of events that arrived together, though the server wrote them apart, and whose first had waited.
+"""
+
+from statistics import mean, median, pstdev
+
+LEAST_BOUND_MS = 25  # less is the machine, not the hop
+TOGETHER_MS = 3  # the longest pause inside one release, for slow streams
+SHARE_HELD = 0.5  # of all events came in releases: the hop held the stream
+SHARE_GRAY = 0.06  # more than this, and less than the above: neither clearly held nor clearly not
+LONG_STALL_MS = 250
+SOME_WRITES = 4
+FULL_SOCKETS = 4_500_000  # more bytes than a socket's send buffer can grow to (4 MB) and a small receive buffer take
+
+
+def of(stream, stamp: dict, timeline: list, sent_ns: int) -> dict:
+    emitted, write_of = emitted_events(stamp)
+    arrived, bytes_of_row, row_of = arrived_events(timeline)
+    shape = stream.shape
+    facts = {
+        "mechanism": stream.hop["mechanism"],
+        "fault": stream.fault,
+        "kind": shape["kind"],
+        "cuts": stream.hop.get("cuts", False),
+        "aligned": len(emitted) == len(arrived),
+        "lateness_p99_ms": lateness(stamp),
+        "events": len(emitted),
+        "writes": len(stamp["writes"]),
+    }
+    facts |= client_facts(stream)
+    if not facts["aligned"]:
+        return facts | {"events_seen": len(arrived), "state": "unknown"}
+    arrived = [sent_ns / 1e6 + at for at in arrived]  # t0 is the last byte of the head: the moment of sending
+    return facts | holds(emitted, write_of, arrived, row_of, bytes_of_row) | server_facts(stream, stamp)
+
+
+def emitted_events(stamp: dict) -> tuple[list[float], list[int]]:
+    times, write_of = [], []
+    for i, (ns, events, _) in enumerate(stamp["writes"]):
+        times += [ns / 1e6] * events
+        write_of += [i] * events
+    return times, write_of
+
+
+def arrived_events(timeline: list) -> tuple[list[float], list[int], list[int]]:
+    times, sizes, row_of = [], [], []
+    for i, (arrived_us, _, size, events, _) in enumerate(timeline):
+        times += [arrived_us / 1e3] * events
+        row_of += [i] * events
+        sizes.append(size)
+    return times, sizes, row_of
+
+
+def lateness(stamp: dict) -> float:
+    late = sorted((ns - planned) / 1e6 for ns, _, planned in stamp["writes"])
+    return round(late[int(0.99 * (len(late) - 1))], 3)
+
+
+def client_facts(stream) -> dict:
+    if not stream.client:
+        return {"client_full": False}
+    # What the server would have written while the client did not read.
+    rate = stream.shape["rate"] * stream.shape["size"]
+    return {"client_full": rate * stream.client["stop_for_s"] > FULL_SOCKETS}
+
+
+def server_facts(stream, stamp: dict) -> dict:
+    writes = [ns / 1e6 for ns, _, _ in stamp["writes"]]
+    tokens = [at for at in writes[:-1] if at >= first_token(stream, writes)]  # the last write is the finish
+    gaps = sorted(b - a for a, b in zip(tokens, tokens[1:], strict=False)) or [0.0]
+    p90 = gaps[int(0.9 * (len(gaps) - 1))]
+    return {
+        "header_ms": round((stamp["header_ns"] - stamp["read_ns"]) / 1e6, 1),
+        "first_wait_ms": round(first_token(stream, writes) - stamp["header_ns"] / 1e6, 1),
+        "gap_p90_ms": round(p90, 2),
+        "gap_max_ms": round(gaps[-1], 2),
+        "gap_cv": round(pstdev(gaps) / mean(gaps), 3) if mean(gaps) else 0.0,
+    }
+
+
+def first_token(stream, writes: list) -> float:
+    has_role = stream.shape["plan"][0][1] == [0]
+    return writes[1 if has_role else 0]
+
+
+def holds(emitted, write_of, arrived, row_of, bytes_of_row) -> dict:
+    held_ms = [a - e for a, e in zip(arrived, emitted, strict=True)]
+    in_order = sorted(held_ms)
+    least = in_order[0]
+    spread = in_order[int(0.95 * (len(in_order) - 1))] - in_order[int(0.05 * (len(in_order) - 1))]
+    gap = usual_gap(emitted, write_of)
+    bound = max(LEAST_BOUND_MS, gap / 2)
+    found = releases(emitted, write_of, arrived, row_of, [h - least for h in held_ms], bound, gap)
+    share = sum(r["events"] for r in found) / len(emitted)
+    span = emitted[-1] - emitted[0]
+    worst = max((r["waited_ms"] for r in found if r["writes"] >= SOME_WRITES), default=0)
+    facts = {
+        "usual_gap_ms": round(gap, 3),
+        "hold_least_ms": round(least, 2),
+        "hold_spread_ms": round(spread, 2),
+        "hold_max_ms": round(in_order[-1] - least, 2),
+        "share_in_releases": round(share, 3),
+        "releases": len(found),
+        "full_releases": max(0, len(found) - 1),  # the last is what was left
+        "emitted_span_ms": round(span, 1),
+        "arrived_span_ms": round(arrived[-1] - arrived[0], 1),
+        "worst_release_ms": round(worst, 1),
+    }
+    facts["whole"] = len(found) == 1 and found[0]["events"] >= len(emitted) - 1 and span > LEAST_BOUND_MS
+    long_stall = worst > max(LONG_STALL_MS, 5 * gap)
+    if share >= SHARE_HELD and spread > bound or facts["whole"]:
+        facts["state"] = "held"
+    elif long_stall:
+        facts["state"] = "held_once" if len(found) == 1 or share < SHARE_HELD else "held"
+    elif share > SHARE_GRAY or spread > bound:
+        facts["state"] = "gray"
+    else:
+        facts["state"] = "free"
+    return facts | constants(found, row_of, bytes_of_row)
+
+
+def usual_gap(emitted: list, write_of: list) -> float:
+    starts = [emitted[i] for i in range(len(emitted)) if i == 0 or write_of[i] != write_of[i - 1]]
+    gaps = [b - a for a, b in zip(starts, starts[1:], strict=False)]
+    return median(gaps) if gaps else 0.0
+
+
+def releases(emitted, write_of, arrived, row_of, waited, bound, gap) -> list[dict]:
+    together = min(TOGETHER_MS, max(0.3, gap / 4))
+    found, start = [], 0
+    for i in range(1, len(arrived) + 1):
+        if i < len(arrived) and arrived[i] - arrived[i - 1] <= together:
+            continue
+        writes = len(set(write_of[start:i]))
+        if writes >= 2 and max(waited[start:i]) > bound and emitted[i - 1] - emitted[start] > LEAST_BOUND_MS / 2:
+            found.append(
+                {
+                    "at_ms": arrived[start],
+                    "events": i - start,
+                    "writes": writes,
+                    "waited_ms": max(waited[start:i]),
+                    "rows": (row_of[start], row_of[i - 1]),
+                }
+            )
+        start = i
+    return found
+
+
+def constants(found: list, row_of, bytes_of_row) -> dict:
+    """How far period, count and bytes of the full releases vary, as parts of their mean; null when there are too few."""
+    full = found[:-1]
+    if len(full) < 4:
+        return {"period_cv": None, "count_cv": None, "bytes_cv": None}
+    # The first release may have begun in the middle of a period, and has the role's event too.
+    periods = [b["at_ms"] - a["at_ms"] for a, b in zip(full[1:], full[2:], strict=False)]
+    counts = [r["events"] for r in full[1:]]
+    # Rows without an event's end belong to the release in which the event ends.
+    sizes, before = [], full[0]["rows"][1]
+    for r in full[1:]:
+        sizes.append(sum(bytes_of_row[before + 1 : r["rows"][1] + 1]))
+        before = r["rows"][1]
+    return {
+        "period_ms": round(median(periods), 2),
+        "period_cv": variation(periods),
+        "count": median(counts),
+        "count_cv": variation(counts),
+        "count_range": [min(counts), max(counts)],
+        "bytes": median(sizes),
+        "bytes_cv": variation(sizes),
+    }
+
+
+def variation(values: list) -> float:
+    return round(pstdev(values) / mean(values), 4) if mean(values) else 0.0
