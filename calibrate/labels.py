@@ -1,8 +1,10 @@
 """The expected label of a stream: the first row of `labels.toml` that fits its facts."""
 
 import tomllib
+from functools import cache
 
-from calibrate.programs import HERE
+from calibrate import truth
+from calibrate.programs import HERE, hop_table
 
 TICK_CV = 0.10  # the record's definitions of what is constant
 COUNT_STEP = 1
@@ -56,3 +58,19 @@ def fits(value, wanted) -> bool:
     if isinstance(wanted, dict):
         return value is not None and wanted.get("min", value) <= value <= wanted.get("max", value)
     return value == wanted
+
+
+@cache
+def table() -> Table:
+    return Table()
+
+
+@cache
+def hops() -> dict:
+    return {hop["name"]: hop for hop in hop_table()["hop"]}
+
+
+def with_label(row: dict) -> dict:
+    """The row with its facts and what is expected of it, made anew from its stamps."""
+    facts = truth.of(row, hops()[row["hop"]])
+    return row | {"truth": facts, "expected": table().label(facts)}

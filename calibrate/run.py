@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from calibrate import client, labels, shapes, truth
+from calibrate import client, labels, shapes
 from calibrate.programs import HERE, Rig, hop_table
 from calibrate.streams import Stream, make_all
 
@@ -84,31 +84,44 @@ def join(rig: Rig, streams: list[Stream], replies: dict):
     records = {}
     for hop in {stream.hop["name"] for stream in streams}:
         records |= by_key(rig.log(hop), lambda row: row["request"]["request_id"])
-    table = labels.Table()
     missing = 0
     for stream in streams:
         reply, record, stamp = replies.get(stream.id), records.get(stream.id), stamps.get(stream.id)
         if reply is None or record is None or stamp is None:
             missing += 1
             continue
-        facts = truth.of(stream, stamp, record["timeline"], reply.sent_ns)
         shape = {name: value for name, value in stream.shape.items() if name != "plan"}
-        yield {
+        row = {
             "id": stream.id,
             "hop": stream.hop["name"],
             "shape": shape,
             "fault": stream.fault,
             "settings": stream.settings,
+            "client": stream.client,
             "seed": stream.seed,
             "half": stream.half,
-            "expected": table.label(facts),
-            "truth": facts,
+            "stamps": from_sending(stamp, reply.sent_ns),
             "record": record,
             "head": {"status": reply.status, "headers": reply.headers},
             "body_zlib_b64": base64.b64encode(reply.body).decode(),
         }
+        yield labels.with_label(row)
     if missing:
         print(f"{missing} streams lack the reply, the record or the stamps", file=sys.stderr)
+
+
+def from_sending(stamp: dict, sent_ns: int) -> dict:
+    """The emitter's stamps in µs from the moment at which the client sent its request."""
+
+    def at_us(ns: int) -> int:
+        return (ns - sent_ns) // 1000
+
+    return {
+        "read_us": at_us(stamp["read_ns"]),
+        "header_us": at_us(stamp["header_ns"]),
+        "writes": [[at_us(ns), events, at_us(planned)] for ns, events, planned in stamp["writes"]],
+        "end_us": at_us(stamp["end_ns"]),
+    }
 
 
 def choose_hops(names: list[str] | None) -> list[dict]:

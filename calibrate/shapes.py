@@ -46,7 +46,7 @@ def make(seed: int, kind: str, need: Need, fault: str | None = None) -> dict:
         shape["pause_middle_s"] = add_pause(rng, writes)
     if fault == "late_header":
         header, first = rng.uniform(2.6, 4.5), rng.uniform(0.005, 0.05)
-    if fault == "late_first_token":
+    if fault in ("late_first_token", "late_body"):
         first = rng.uniform(2.6, 4.5)
     if fault == "stall":
         shape["pause_middle_s"] = add_pause(rng, writes)
@@ -54,7 +54,8 @@ def make(seed: int, kind: str, need: Need, fault: str | None = None) -> dict:
         writes = [(0.0, [sum(sum(sizes) for _, sizes in writes) % 24_000 + 6_000])]
         first = rng.uniform(1.2, 4)
     finish = rng.uniform(2.2, 4) if fault == "late_tail" else rng.choice([0.0, rng.uniform(0.001, 0.02)])
-    return {**shape, **schedule(rng, header, first, writes, finish, with_role=fault is not None or rng.random() < 0.5)}
+    with_role = fault != "late_body" and rng.random() < 0.5
+    return {**shape, **schedule(rng, header, first, writes, finish, with_role)}
 
 
 def pick_rate(rng, kind: str, need: Need) -> float:
@@ -147,6 +148,7 @@ def schedule(rng, header: float, first: float, writes: list, finish: float, with
         "plan": plan,
         "finish_us": int(end * 1e6),
         "end_us": int(end * 1e6),
+        "with_role": with_role,
         "usage": tokens * per_event if rng.random() < 0.5 else None,
         "tokens": tokens,
         "seconds": round(end, 3),

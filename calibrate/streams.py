@@ -69,7 +69,7 @@ def make(hop: dict, seed: int) -> Stream:
         shape = shapes.make(seed, "bulk", shapes.Need(), "bulk")
     else:
         wanted = {} if rng.random() < PART_SHORT else hop.get("needs", {})
-        shape_fault = "late_first_token" if mechanism == "header" else fault
+        shape_fault = "late_body" if mechanism == "header" else fault
         shape = shapes.make(seed, kind, need_of(wanted, settings), shape_fault)
     if mechanism == "stall":
         writes = len(shape["plan"])
@@ -96,7 +96,7 @@ def need_of(needs: dict, settings: dict) -> shapes.Need:
         need.least_rate = needs["rate"]
     if "bytes" in needs:
         need.least_bytes = needs["bytes"]
-        need.least_rate = 20
+        need.least_rate = max(20, needs["bytes"] / 4000)
     if "blocks" in needs:
         need.least_bytes = needs["blocks"] * settings["n"]
         need.least_rate = min(60, max(8, settings["n"] / 200))

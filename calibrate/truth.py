@@ -1,6 +1,7 @@
 """What happened to a stream on its way, from the emitter's stamps and the arrivals. dripline's verdict is not looked at.
 
-An event's hold is its arrival at dripline less its write at the emitter. The way itself takes always about the same, so it
+An event's hold is its arrival at dripline less its write at the emitter. Both count from the moment at which the client sent
+its request (dripline's own zero, the last byte of the head, is the same within a millisecond). The way itself takes always about the same, so it
 is the part of the holds that varies that tells of a hop that held.
 
 A release is a run of events that arrived together, though the server wrote them apart, and whose first had waited.
@@ -11,37 +12,40 @@ from statistics import mean, median, pstdev
 LEAST_BOUND_MS = 25  # less is the machine, not the hop
 TOGETHER_MS = 3  # the longest pause inside one release, for slow streams
 SHARE_HELD = 0.5  # of all events came in releases: the hop held the stream
+GROUPED = 2  # writes that came in one group, on average: fewer, and a server that writes several events at once looks the same
+WHOLE_SPAN_MS = 100  # what the server wrote within less is one burst of the server's own
+WHOLE_PART = 0.03
 SHARE_GRAY = 0.06  # more than this, and less than the above: neither clearly held nor clearly not
 LONG_STALL_MS = 250
 SOME_WRITES = 4
 FULL_SOCKETS = 4_500_000  # more bytes than a socket's send buffer can grow to (4 MB) and a small receive buffer take
 
 
-def of(stream, stamp: dict, timeline: list, sent_ns: int) -> dict:
+def of(row: dict, hop: dict) -> dict:
+    """The facts of one row of the corpus."""
+    stamp, shape = row["stamps"], row["shape"]
     emitted, write_of = emitted_events(stamp)
-    arrived, bytes_of_row, row_of = arrived_events(timeline)
-    shape = stream.shape
+    arrived, bytes_of_row, row_of = arrived_events(row["record"]["timeline"])
     facts = {
-        "mechanism": stream.hop["mechanism"],
-        "fault": stream.fault,
+        "mechanism": hop["mechanism"],
+        "fault": row["fault"],
         "kind": shape["kind"],
-        "cuts": stream.hop.get("cuts", False),
+        "cuts": hop.get("cuts", False),
         "aligned": len(emitted) == len(arrived),
         "lateness_p99_ms": lateness(stamp),
         "events": len(emitted),
         "writes": len(stamp["writes"]),
     }
-    facts |= client_facts(stream)
+    facts |= client_facts(row)
     if not facts["aligned"]:
         return facts | {"events_seen": len(arrived), "state": "unknown"}
-    arrived = [sent_ns / 1e6 + at for at in arrived]  # t0 is the last byte of the head: the moment of sending
-    return facts | holds(emitted, write_of, arrived, row_of, bytes_of_row) | server_facts(stream, stamp)
+    return facts | holds(emitted, write_of, arrived, row_of, bytes_of_row) | server_facts(shape, stamp)
 
 
 def emitted_events(stamp: dict) -> tuple[list[float], list[int]]:
     times, write_of = [], []
-    for i, (ns, events, _) in enumerate(stamp["writes"]):
-        times += [ns / 1e6] * events
+    for i, (at_us, events, _) in enumerate(stamp["writes"]):
+        times += [at_us / 1e3] * events
         write_of += [i] * events
     return times, write_of
 
@@ -56,35 +60,34 @@ def arrived_events(timeline: list) -> tuple[list[float], list[int], list[int]]:
 
 
 def lateness(stamp: dict) -> float:
-    late = sorted((ns - planned) / 1e6 for ns, _, planned in stamp["writes"])
+    late = sorted((at_us - planned_us) / 1e3 for at_us, _, planned_us in stamp["writes"])
     return round(late[int(0.99 * (len(late) - 1))], 3)
 
 
-def client_facts(stream) -> dict:
-    if not stream.client:
+def client_facts(row: dict) -> dict:
+    if not row["client"]:
         return {"client_full": False}
     # What the server would have written while the client did not read.
-    rate = stream.shape["rate"] * stream.shape["size"]
-    return {"client_full": rate * stream.client["stop_for_s"] > FULL_SOCKETS}
+    bytes_per_s = row["shape"]["rate"] * row["shape"]["size"]
+    return {"client_full": bytes_per_s * row["client"]["stop_for_s"] > FULL_SOCKETS}
 
 
-def server_facts(stream, stamp: dict) -> dict:
-    writes = [ns / 1e6 for ns, _, _ in stamp["writes"]]
-    tokens = [at for at in writes[:-1] if at >= first_token(stream, writes)]  # the last write is the finish
+def server_facts(shape: dict, stamp: dict) -> dict:
+    writes = [at_us / 1e3 for at_us, _, _ in stamp["writes"]]
+    tokens = [at for at in writes[:-1] if at >= first_token(shape, writes)]  # the last write is the finish
     gaps = sorted(b - a for a, b in zip(tokens, tokens[1:], strict=False)) or [0.0]
     p90 = gaps[int(0.9 * (len(gaps) - 1))]
     return {
-        "header_ms": round((stamp["header_ns"] - stamp["read_ns"]) / 1e6, 1),
-        "first_wait_ms": round(first_token(stream, writes) - stamp["header_ns"] / 1e6, 1),
+        "header_ms": round((stamp["header_us"] - stamp["read_us"]) / 1e3, 1),
+        "first_wait_ms": round(first_token(shape, writes) - stamp["header_us"] / 1e3, 1),
         "gap_p90_ms": round(p90, 2),
         "gap_max_ms": round(gaps[-1], 2),
         "gap_cv": round(pstdev(gaps) / mean(gaps), 3) if mean(gaps) else 0.0,
     }
 
 
-def first_token(stream, writes: list) -> float:
-    has_role = stream.shape["plan"][0][1] == [0]
-    return writes[1 if has_role else 0]
+def first_token(shape: dict, writes: list) -> float:
+    return writes[1 if shape["with_role"] else 0]
 
 
 def holds(emitted, write_of, arrived, row_of, bytes_of_row) -> dict:
@@ -110,9 +113,13 @@ def holds(emitted, write_of, arrived, row_of, bytes_of_row) -> dict:
         "arrived_span_ms": round(arrived[-1] - arrived[0], 1),
         "worst_release_ms": round(worst, 1),
     }
-    facts["whole"] = len(found) == 1 and found[0]["events"] >= len(emitted) - 1 and span > LEAST_BOUND_MS
+    grouped = (write_of[-1] + 1) / groups(arrived, gap)
+    facts["writes_per_group"] = round(grouped, 2)
+    # A large body takes several reads, and the time of the copying.
+    at_once = arrived[-1] - arrived[0] <= max(TOGETHER_MS, WHOLE_PART * span)
+    facts["whole"] = span > WHOLE_SPAN_MS and (at_once or len(found) == 1 and found[0]["events"] >= len(emitted) - 1)
     long_stall = worst > max(LONG_STALL_MS, 5 * gap)
-    if share >= SHARE_HELD and spread > bound or facts["whole"]:
+    if share >= SHARE_HELD and spread > bound and grouped >= GROUPED or facts["whole"]:
         facts["state"] = "held"
     elif long_stall:
         facts["state"] = "held_once" if len(found) == 1 or share < SHARE_HELD else "held"
@@ -129,8 +136,17 @@ def usual_gap(emitted: list, write_of: list) -> float:
     return median(gaps) if gaps else 0.0
 
 
+def together_ms(gap: float) -> float:
+    return min(TOGETHER_MS, max(0.3, gap / 4))
+
+
+def groups(arrived: list, gap: float) -> int:
+    together = together_ms(gap)
+    return 1 + sum(b - a > together for a, b in zip(arrived, arrived[1:], strict=False))
+
+
 def releases(emitted, write_of, arrived, row_of, waited, bound, gap) -> list[dict]:
-    together = min(TOGETHER_MS, max(0.3, gap / 4))
+    together = together_ms(gap)
     found, start = [], 0
     for i in range(1, len(arrived) + 1):
         if i < len(arrived) and arrived[i] - arrived[i - 1] <= together:
