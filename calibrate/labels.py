@@ -8,6 +8,8 @@ from calibrate.programs import HERE, hop_table
 
 TICK_CV = 0.10  # the record's definitions of what is constant
 COUNT_STEP = 1
+LONG_WAIT_MS = 2000
+DRAFT_MS, DRAFT_EVENTS = 70, 5  # what speculative decoding writes: a draft of so many events in a step of so long
 
 
 class Table:
@@ -44,10 +46,14 @@ class Table:
             "period_constant": known and period <= TICK_CV,
             "count_constant": known and facts["count_range"][1] - facts["count_range"][0] <= 2 * COUNT_STEP,
             "bytes_constant": known and size * facts["bytes"] <= event,
+            "bytes_constant_by_write": known and size * facts["bytes"] <= event * facts["events_per_write"],
+            "short_steps": known and facts["period_ms"] <= DRAFT_MS and facts["count"] <= DRAFT_EVENTS,
             "period_exact": known and period <= self.exact,
             "count_exact": known and count <= self.exact,
             "bytes_exact": known and size <= self.exact,
-            "first_wait_ms": facts["first_wait_ms"],
+            "header_held": facts["header_arrived_ms"] - facts["header_ms"] > LONG_WAIT_MS / 2,
+            "wait_after_header_ms": facts["first_token_ms"] - facts["header_arrived_ms"],
+            "long_tail": facts["tail_ms"] >= max(1000, 5 * facts["gap_p90_ms"]),
             "long_gap": facts["gap_max_ms"] >= max(250, 5 * facts["gap_p90_ms"]),
         }
 

@@ -33,7 +33,8 @@ class Judged:
         self.expected = self.said if self.is_right else (self.allowed[0] if self.allowed else "-")
         self.is_held = bool(self.allowed) and self.allowed[0] in HELD
         self.is_healthy = bool(self.allowed) and self.allowed[0] in HEALTHY
-        self.where_is_right = self.said_where == self.where
+        # `irregular` has a side, where `steady` has none.
+        self.where_is_right = self.said_where == self.where or self.is_healthy and self.said == "irregular" and self.is_right
 
     @property
     def is_false_alarm(self) -> bool:

@@ -11,6 +11,7 @@ from statistics import mean, median, pstdev
 
 LEAST_BOUND_MS = 25  # less is the machine, not the hop
 TOGETHER_MS = 3  # the longest pause inside one release, for slow streams
+COPYING_MS = 5  # the longest pause between two reads of one large release
 SHARE_HELD = 0.5  # of all events came in releases: the hop held the stream
 GROUPED = 2  # writes that came in one group, on average: fewer, and a server that writes several events at once looks the same
 WHOLE_SPAN_MS = 100  # what the server wrote within less is one burst of the server's own
@@ -39,7 +40,8 @@ def of(row: dict, hop: dict) -> dict:
     facts |= client_facts(row)
     if not facts["aligned"]:
         return facts | {"events_seen": len(arrived), "state": "unknown"}
-    return facts | holds(emitted, write_of, arrived, row_of, bytes_of_row) | server_facts(shape, stamp)
+    ways = {"header_arrived_ms": row["record"]["at"]["header_ms"], "tail_ms": tail_ms(stamp, arrived)}
+    return facts | ways | holds(emitted, write_of, arrived, row_of, bytes_of_row) | server_facts(shape, stamp, arrived)
 
 
 def emitted_events(stamp: dict) -> tuple[list[float], list[int]]:
@@ -72,14 +74,15 @@ def client_facts(row: dict) -> dict:
     return {"client_full": bytes_per_s * row["client"]["stop_for_s"] > FULL_SOCKETS}
 
 
-def server_facts(shape: dict, stamp: dict) -> dict:
+def server_facts(shape: dict, stamp: dict, arrived: list) -> dict:
     writes = [at_us / 1e3 for at_us, _, _ in stamp["writes"]]
     tokens = [at for at in writes[:-1] if at >= first_token(shape, writes)]  # the last write is the finish
     gaps = sorted(b - a for a, b in zip(tokens, tokens[1:], strict=False)) or [0.0]
     p90 = gaps[int(0.9 * (len(gaps) - 1))]
     return {
         "header_ms": round((stamp["header_us"] - stamp["read_us"]) / 1e3, 1),
-        "first_wait_ms": round(first_token(shape, writes) - stamp["header_us"] / 1e3, 1),
+        "first_token_ms": round(arrived[1 if shape["with_role"] else 0], 1),
+        "events_per_write": max(events for _, events, _ in stamp["writes"]),
         "gap_p90_ms": round(p90, 2),
         "gap_max_ms": round(gaps[-1], 2),
         "gap_cv": round(pstdev(gaps) / mean(gaps), 3) if mean(gaps) else 0.0,
@@ -97,7 +100,8 @@ def holds(emitted, write_of, arrived, row_of, bytes_of_row) -> dict:
     spread = in_order[int(0.95 * (len(in_order) - 1))] - in_order[int(0.05 * (len(in_order) - 1))]
     gap = usual_gap(emitted, write_of)
     bound = max(LEAST_BOUND_MS, gap / 2)
-    found = releases(emitted, write_of, arrived, row_of, [h - least for h in held_ms], bound, gap)
+    waited = [h - least for h in held_ms]
+    found = releases(emitted, write_of, arrived, row_of, waited, bound, gap)
     share = sum(r["events"] for r in found) / len(emitted)
     span = emitted[-1] - emitted[0]
     worst = max((r["waited_ms"] for r in found if r["writes"] >= SOME_WRITES), default=0)
@@ -113,7 +117,7 @@ def holds(emitted, write_of, arrived, row_of, bytes_of_row) -> dict:
         "arrived_span_ms": round(arrived[-1] - arrived[0], 1),
         "worst_release_ms": round(worst, 1),
     }
-    grouped = (write_of[-1] + 1) / groups(arrived, gap)
+    grouped = (write_of[-1] + 1) / len(runs(arrived, waited, bound, gap))
     facts["writes_per_group"] = round(grouped, 2)
     # A large body takes several reads, and the time of the copying.
     at_once = arrived[-1] - arrived[0] <= max(TOGETHER_MS, WHOLE_PART * span)
@@ -123,11 +127,17 @@ def holds(emitted, write_of, arrived, row_of, bytes_of_row) -> dict:
         facts["state"] = "held"
     elif long_stall:
         facts["state"] = "held_once" if len(found) == 1 or share < SHARE_HELD else "held"
-    elif share > SHARE_GRAY or spread > bound:
+    elif share > SHARE_GRAY or spread > bound or grouped >= GROUPED:
         facts["state"] = "gray"
     else:
         facts["state"] = "free"
     return facts | constants(found, row_of, bytes_of_row)
+
+
+def tail_ms(stamp: dict, arrived: list) -> float:
+    """From the last token's arrival to the last event's."""
+    last_token = len(arrived) - 1 - stamp["writes"][-1][1]
+    return round(arrived[-1] - arrived[last_token], 1)
 
 
 def usual_gap(emitted: list, write_of: list) -> float:
@@ -140,29 +150,36 @@ def together_ms(gap: float) -> float:
     return min(TOGETHER_MS, max(0.3, gap / 4))
 
 
-def groups(arrived: list, gap: float) -> int:
-    together = together_ms(gap)
-    return 1 + sum(b - a > together for a, b in zip(arrived, arrived[1:], strict=False))
+def runs(arrived, waited, bound, gap) -> list[range]:
+    """Events that came together. A large lump takes several reads: what still waits when the first read is in belongs to it."""
+    found, start = [], 0
+    for i in range(1, len(arrived) + 1):
+        if i < len(arrived):
+            pause = arrived[i] - arrived[i - 1]
+            if pause <= together_ms(gap) or pause <= COPYING_MS and waited[i] > bound:
+                continue
+        found.append(range(start, i))
+        start = i
+    return found
 
 
 def releases(emitted, write_of, arrived, row_of, waited, bound, gap) -> list[dict]:
-    together = together_ms(gap)
-    found, start = [], 0
-    for i in range(1, len(arrived) + 1):
-        if i < len(arrived) and arrived[i] - arrived[i - 1] <= together:
-            continue
-        writes = len(set(write_of[start:i]))
-        if writes >= 2 and max(waited[start:i]) > bound and emitted[i - 1] - emitted[start] > LEAST_BOUND_MS / 2:
+    found = []
+    for run in runs(arrived, waited, bound, gap):
+        start, last = run[0], run[-1]
+        wait_of_write = {write_of[i]: waited[i] for i in run}
+        waits = sorted(wait_of_write.values(), reverse=True)
+        if len(waits) >= 2 and waits[0] > bound and emitted[last] - emitted[start] > LEAST_BOUND_MS / 2:
             found.append(
                 {
                     "at_ms": arrived[start],
-                    "events": i - start,
-                    "writes": writes,
-                    "waited_ms": max(waited[start:i]),
-                    "rows": (row_of[start], row_of[i - 1]),
+                    "events": len(run),
+                    "writes": len(waits),
+                    # One early event, such as the role's, waits long without any bytes to speak of: the third longest counts.
+                    "waited_ms": waits[min(2, len(waits) - 1)],
+                    "rows": (row_of[start], row_of[last]),
                 }
             )
-        start = i
     return found
 
 
@@ -181,13 +198,19 @@ def constants(found: list, row_of, bytes_of_row) -> dict:
         before = r["rows"][1]
     return {
         "period_ms": round(median(periods), 2),
-        "period_cv": variation(periods),
+        "period_cv": variation(folded(periods)),
         "count": median(counts),
         "count_cv": variation(counts),
         "count_range": [min(counts), max(counts)],
         "bytes": median(sizes),
-        "bytes_cv": variation(sizes),
+        "bytes_cv": variation(folded(sizes)),
     }
+
+
+def folded(values: list) -> list:
+    """A release of one write is none by our count, so that two periods look like one: each is taken as so many usual ones."""
+    usual = median(values)
+    return [value / max(1, round(value / usual)) for value in values]
 
 
 def variation(values: list) -> float:
