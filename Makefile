@@ -18,10 +18,11 @@ TEST_THREADS := 6
 # How long each fuzz target gets new inputs: in `make fuzz`, and in `make test`.
 FUZZ_SECONDS := 600
 QUICK_FUZZ_SECONDS := 5
+CALIBRATE_STREAMS := 3100
 
 step = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help demo test test-quick setup build bench fuzz clean-parts lint rust fuzz-quick peers
+.PHONY: help demo test test-quick setup build bench fuzz calibrate clean-parts lint rust fuzz-quick peers calibrate-quick
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
@@ -55,8 +56,15 @@ fuzz: ## every fuzz target, FUZZ_SECONDS each (600)
 	@scripts/setup.sh fuzz
 	@fuzz/run.sh $(FUZZ_SECONDS) fuzz/found
 
+calibrate: ## real hops, known streams: how often the verdict is right, into docs/calibration.md (about 10 min)
+	@scripts/setup.sh calibrate
+	@$(MAKE) --no-print-directory build
+	$(call step,$(CALIBRATE_STREAMS) streams through real hops)
+	@$(PYTHON) -m calibrate run --streams $(CALIBRATE_STREAMS)
+	@$(PYTHON) -m calibrate score
+
 clean-parts: ## remove the Python and npm parts that set-up installed in this checkout
-	rm -rf .venv $(PEERS)/node_modules
+	rm -rf .venv $(PEERS)/node_modules calibrate/node_modules
 
 # The parts of `make test`, each good alone once `make setup` has run.
 
@@ -84,3 +92,8 @@ peers:
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} $(PYTHON) -m pytest $(PEERS)
 	$(call step,real peers: llmock + the official SDKs for Node; another framing of event streams)
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} node --test --test-reporter=spec $(PEERS)/*.test.mjs
+
+calibrate-quick:
+	$(call step,a small part of the calibration)
+	@cargo build --locked --bin dripline
+	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} $(PYTHON) -m pytest calibrate

@@ -4,10 +4,11 @@
 #   scripts/setup.sh rust   a Rust toolchain with rustfmt and clippy, a C compiler, cmake, curl, jq
 #   scripts/setup.sh demo   the same without rustfmt and clippy
 #   scripts/setup.sh fuzz   Rust as it is, and a C++ compiler
-#   scripts/setup.sh test   `rust`, a C++ compiler, nginx, and the pinned Python and npm parts of tests/peers
+#   scripts/setup.sh calibrate   `demo`, nginx, HAProxy, and the pinned Python and npm parts of calibrate
+#   scripts/setup.sh test   all of these, and the pinned Python and npm parts of tests/peers
 #
 # System packages come by apt when we are root, else one line says what to install. Python and npm parts
-# go into ignored folders of the checkout (.venv, tests/peers/node_modules).
+# go into ignored folders of the checkout (.venv, node_modules beside the list).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,13 +20,21 @@ main() {
         rust_components
         ;;
     fuzz) system_parts fuzz ;;
+    calibrate)
+        system_parts compile peers hops
+        python_parts
+        python_hops
+        npm_parts calibrate
+        ;;
     test)
-        system_parts compile readme fuzz peers
+        system_parts compile readme fuzz peers hops
         rust_components
         python_parts
-        npm_parts
+        python_hops
+        npm_parts tests/peers
+        npm_parts calibrate
         ;;
-    *) fail "usage: scripts/setup.sh [demo|rust|fuzz|test]" ;;
+    *) fail "usage: scripts/setup.sh [demo|rust|fuzz|calibrate|test]" ;;
     esac
 }
 
@@ -71,20 +80,23 @@ missing_packages() {
             has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
             has node || packages+=(nodejs)
             has npm || packages+=(npm)
-            nginx_path >/dev/null || packages+=(nginx)
+            server_path nginx >/dev/null || packages+=(nginx)
+            ;;
+        hops)
+            server_path haproxy >/dev/null || packages+=(haproxy)
             ;;
         esac
     done
     echo "${packages[*]-}"
 }
 
-# Debian keeps nginx in /usr/sbin, which is not on every user's PATH.
-nginx_path() { command -v nginx || PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v nginx; }
+# Debian keeps servers in /usr/sbin, which is not on every user's PATH.
+server_path() { command -v "$1" || PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "$1"; }
 
 apt_install() {
     say "apt-get install $*"
     export DEBIAN_FRONTEND=noninteractive
-    # Only nginx's program is wanted. Its service must not start on this machine, and Debian's way to say so is this file.
+    # Only the programs of the servers are wanted. No service must start on this machine, and Debian's way to say so is this file.
     if [ ! -e /usr/sbin/policy-rc.d ]; then
         printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
         chmod +x /usr/sbin/policy-rc.d
@@ -120,11 +132,21 @@ python_parts() {
     sum "$list" "$(python3 --version)" >"$stamp"
 }
 
+# The hops of the calibration, into the same .venv: the versions of what both lists need are those of tests/peers.
+python_hops() {
+    local list=calibrate/requirements.txt stamp=.venv/.installed-hops
+    is_current "$list" "$stamp" "$(python3 --version)" && return
+    say "Python hops into .venv (about 10 s)"
+    .venv/bin/python -m pip install --disable-pip-version-check --quiet --requirement "$list" --constraint tests/peers/requirements.txt ||
+        fail "pip install --requirement $list"
+    sum "$list" "$(python3 --version)" >"$stamp"
+}
+
 npm_parts() {
-    local list=tests/peers/package-lock.json stamp=tests/peers/node_modules/.installed
+    local list=$1/package-lock.json stamp=$1/node_modules/.installed
     is_current "$list" "$stamp" "$(node --version)" && return
-    say "npm parts into tests/peers/node_modules (about 10 s)"
-    (cd tests/peers && npm ci --no-fund --no-audit --loglevel=error) || fail "npm ci in tests/peers"
+    say "npm parts into $1/node_modules (about 10 s)"
+    (cd "$1" && npm ci --no-fund --no-audit --loglevel=error) || fail "npm ci in $1"
     sum "$list" "$(node --version)" >"$stamp"
 }
 

@@ -1,0 +1,30 @@
+"""python -m calibrate run | score | cures"""
+
+import argparse
+
+from calibrate import cures, run, score
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="calibrate", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    sending = argparse.ArgumentParser(add_help=False)
+    sending.add_argument("--seed", type=int, default=1)
+    sending.add_argument("--concurrency", type=int, default=60, help="streams at once")
+    sending.add_argument("--events-per-s", type=float, default=2400, help="of all streams together")
+    sending.add_argument("--hops", type=lambda names: names.split(","), help="only these, by name")
+    running = commands.add_parser("run", parents=[sending], help="send the streams and write the corpus")
+    running.add_argument("--streams", type=int, default=3100)
+    commands.add_parser("score", help="judge the corpus's records and write docs/calibration.md")
+    curing = commands.add_parser("cures", parents=[sending], help="each faulty hop and its cured twin on the same streams")
+    curing.add_argument("--streams", type=int, default=6, help="for each pair")
+    chosen = parser.parse_args()
+    if chosen.command == "run":
+        run.run_to_corpus(chosen.streams, chosen.seed, chosen.concurrency, chosen.events_per_s, chosen.hops)
+    elif chosen.command == "score":
+        score.score_corpus()
+    else:
+        cures.compare(chosen.streams, chosen.seed, chosen.concurrency, chosen.events_per_s, chosen.hops)
+
+
+main()

@@ -1,0 +1,82 @@
+"""The expected label of a stream: the first row of `labels.toml` that fits its facts."""
+
+import tomllib
+from functools import cache
+
+from calibrate import truth
+from calibrate.programs import HERE, hop_table
+
+TICK_CV = 0.10  # the record's definitions of what is constant
+COUNT_STEP = 1
+LONG_WAIT_MS = 2000
+DRAFT_MS, DRAFT_EVENTS = 70, 5  # what speculative decoding writes: a draft of so many events in a step of so long
+
+
+class Table:
+    def __init__(self):
+        with open(HERE / "labels.toml", "rb") as file:
+            table = tomllib.load(file)
+        self.rows = table["row"]
+        self.exact = table["noise"]["exact"]
+
+    def label(self, facts: dict) -> dict:
+        facts = facts | self.derived(facts)
+        for number, row in enumerate(self.rows):
+            if all(fits(facts.get(name), wanted) for name, wanted in row["when"].items()):
+                where = row.get("where", "none")
+                return {
+                    "timing": row["timing"],
+                    "where": None if where == "none" else where,
+                    "reason": row["reason"],
+                    "why_many": row.get("why_many"),
+                    "scored": row.get("scored", True),
+                    "row": number,
+                }
+        raise AssertionError("the last row fits everything")
+
+    def derived(self, facts: dict) -> dict:
+        """What the rows ask that follows from the facts."""
+        if facts["state"] == "unknown":
+            return {}
+        period, count, size = facts["period_cv"], facts["count_cv"], facts["bytes_cv"]
+        known = period is not None
+        event = facts["bytes"] / max(facts["count"], 1) if known else 0
+        return {
+            "kind_pause": facts["kind"] == "pause_middle",
+            "period_constant": known and period <= TICK_CV,
+            "count_constant": known and facts["count_range"][1] - facts["count_range"][0] <= 2 * COUNT_STEP,
+            "bytes_constant": known and size * facts["bytes"] <= event,
+            "bytes_constant_by_write": known and size * facts["bytes"] <= event * facts["events_per_write"],
+            "short_steps": known and facts["period_ms"] <= DRAFT_MS and facts["count"] <= DRAFT_EVENTS,
+            "period_exact": known and period <= self.exact,
+            "count_exact": known and count <= self.exact,
+            "bytes_exact": known and size <= self.exact,
+            "header_held": facts["header_arrived_ms"] - facts["header_ms"] > LONG_WAIT_MS / 2,
+            "wait_after_header_ms": facts["first_token_ms"] - facts["header_arrived_ms"],
+            "long_tail": facts["tail_ms"] >= max(1000, 5 * facts["gap_p90_ms"]),
+            "long_gap": facts["gap_max_ms"] >= max(250, 5 * facts["gap_p90_ms"]),
+        }
+
+
+def fits(value, wanted) -> bool:
+    if isinstance(wanted, list):
+        return value in wanted
+    if isinstance(wanted, dict):
+        return value is not None and wanted.get("min", value) <= value <= wanted.get("max", value)
+    return value == wanted
+
+
+@cache
+def table() -> Table:
+    return Table()
+
+
+@cache
+def hops() -> dict:
+    return {hop["name"]: hop for hop in hop_table()["hop"]}
+
+
+def with_label(row: dict) -> dict:
+    """The row with its facts and what is expected of it, made anew from its stamps."""
+    facts = truth.of(row, hops()[row["hop"]])
+    return row | {"truth": facts, "expected": table().label(facts)}
