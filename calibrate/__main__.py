@@ -1,8 +1,8 @@
-"""python -m calibrate run | score | cures"""
+"""python -m calibrate run | score | rejudge | cures"""
 
 import argparse
 
-from calibrate import cures, run, score
+from calibrate import cures, rejudge, run, score
 
 
 def main():
@@ -16,6 +16,7 @@ def main():
     running = commands.add_parser("run", parents=[sending], help="send the streams and write the corpus")
     running.add_argument("--streams", type=int, default=3100)
     commands.add_parser("score", help="judge the corpus's records and write docs/calibration.md")
+    commands.add_parser("rejudge", help="judge the corpus's streams again by the rules as they are now, tuning and held-out half")
     curing = commands.add_parser("cures", parents=[sending], help="each faulty hop and its cured twin on the same streams")
     curing.add_argument("--streams", type=int, default=6, help="for each pair")
     chosen = parser.parse_args()
@@ -23,6 +24,8 @@ def main():
         run.run_to_corpus(chosen.streams, chosen.seed, chosen.concurrency, chosen.events_per_s, chosen.hops)
     elif chosen.command == "score":
         score.score_corpus()
+    elif chosen.command == "rejudge":
+        rejudge.print_rejudged(run.CORPUS)
     else:
         cures.compare(chosen.streams, chosen.seed, chosen.concurrency, chosen.events_per_s, chosen.hops)
 

@@ -1,0 +1,50 @@
+"""Judges a corpus again with the rules as they are now (examples/rejudge.rs), without sending a single stream."""
+
+import base64
+import json
+import subprocess
+import sys
+import threading
+import zlib
+from pathlib import Path
+
+from calibrate import labels
+from calibrate.programs import ROOT
+from calibrate.score import Judged, summary, write_wrong
+
+PROGRAM = ROOT / "target" / "release" / "examples" / "rejudge"
+# What the client's socket did is not in a timeline, so a verdict on the client stays as it was.
+NOT_REPLAYED = "client"
+
+
+def rejudge(corpus: Path) -> list[Judged]:
+    """The corpus's streams with the verdicts of the rules as they are now."""
+    program = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    rows = []
+
+    def feed():
+        with open(corpus) as file, program.stdin as to:
+            for line in file:
+                row = json.loads(line)
+                body = zlib.decompress(base64.b64decode(row.pop("body_zlib_b64"))).decode("latin-1")
+                rows.append(labels.with_label(row))
+                to.write(json.dumps({"record": row["record"], "body": body}).encode() + b"\n")
+
+    feeding = threading.Thread(target=feed)
+    feeding.start()
+    records = [json.loads(line) for line in program.stdout]
+    feeding.join()
+    if program.wait() != 0:
+        sys.exit("the corpus could not be judged: its records and this build do not fit")
+    for row, record in zip(rows, records, strict=True):
+        if labels.hops()[row["hop"]]["mechanism"] != NOT_REPLAYED:
+            row["record"]["verdict"] = record["verdict"]
+    return [Judged(row) for row in rows]
+
+
+def print_rejudged(corpus: Path):
+    judged = rejudge(corpus)
+    halves = [[j for j in judged if j.half == half and j.scored] for half in ("tuning", "held_out")]
+    for (name, tuning), (_, held_out) in zip(*(summary(half) for half in halves), strict=True):
+        print(f"{name:46} {tuning:24} {held_out}")
+    print(f"{write_wrong(judged)} wrong ones of both halves", file=sys.stderr)
