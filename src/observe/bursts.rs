@@ -9,6 +9,12 @@ use super::timeline::Logged;
 /// Gaps up to this are "at once" in any stream, µs.
 const AT_ONCE: Us = 1_000;
 
+/// A burst of so many bytes may be the first part of a larger one: a read takes no more than 64 KiB.
+const FULL_READ: u64 = 60_000;
+
+/// The longest pause between the reads of what was let go at once, µs.
+const COPYING: Us = 5_000;
+
 /// A run of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Burst {
@@ -57,10 +63,14 @@ pub fn find(events: &[Logged], within: Us) -> Vec<Burst> {
 
 /// The same bursts, those that are at most `within` apart taken as one.
 pub fn merged(bursts: &[Burst], within: Us) -> Vec<Burst> {
+    join(bursts, |last, next| next.start - last.end <= within)
+}
+
+fn join(bursts: &[Burst], is_one: impl Fn(&Burst, &Burst) -> bool) -> Vec<Burst> {
     let mut all: Vec<Burst> = Vec::new();
     for burst in bursts {
         match all.last_mut() {
-            Some(last) if burst.start - last.end <= within => {
+            Some(last) if is_one(last, burst) => {
                 last.end = burst.end;
                 last.events += burst.events;
                 last.tokens += burst.tokens;
@@ -70,6 +80,14 @@ pub fn merged(bursts: &[Burst], within: Us) -> Vec<Burst> {
         }
     }
     all
+}
+
+/// The same bursts, each with the rest of what was let go with it: more than a read takes comes in
+/// several, with the time of the copying between them.
+pub fn with_rest_of_large(bursts: &[Burst]) -> Vec<Burst> {
+    join(bursts, |last, next| {
+        last.bytes >= FULL_READ && next.start - last.end <= COPYING
+    })
 }
 
 /// Times from the start of a burst to the start of the next.

@@ -12,6 +12,7 @@ mod broken_end;
 mod count_burst;
 pub(super) mod cut;
 mod downstream_backpressure;
+mod engine;
 mod evenness;
 mod facts;
 pub(crate) mod hints;

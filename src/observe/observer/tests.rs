@@ -11,6 +11,7 @@ mod healthy;
 mod hops;
 mod hostile;
 mod phases;
+mod real_hops;
 mod rhythm;
 mod support;
 mod timing;

@@ -1,9 +1,9 @@
 //! What no rule explains: steady where the gaps are even, else irregular.
 
+use super::engine::{DRAFT, FASTEST, LONGEST_STEP, MOST_PER_STEP};
 use super::facts::{Facts, Unit};
-use super::rhythm::DRAFT;
 use super::words::{count, range, time};
-use crate::observe::bursts;
+use crate::observe::bursts::{self, Burst};
 use crate::observe::record::{Side, Timing, Verdict};
 use crate::observe::stats::{self, Us, in_ms};
 use crate::observe::timeline::LEAST_STALL;
@@ -16,6 +16,9 @@ const SPREAD: Us = 5;
 /// tiny ones are groups, however their parts are spaced.
 const PART_IN_LARGE: Us = 4;
 
+/// An engine's steps that show that it has them.
+const LEAST_STEPS: usize = 3;
+
 /// Steps per burst and choice, on average. More is not one by one.
 const ONE_BY_ONE: f64 = 1.5;
 
@@ -27,17 +30,6 @@ const FEW: u64 = 8;
 
 /// Where usual gaps are not above the noise of a read, reads tell more than gaps, µs.
 const FAST: Us = 3_000;
-
-/// No engine makes the steps of one stream faster than this, µs: at 4,000 a second and more they
-/// are let go, not made.
-pub const FASTEST: Us = 250;
-
-/// An engine's step takes less than this, µs. With more between them, several events at once are a
-/// hop's doing or a producer's.
-const LONGEST_STEP: Us = 80_000;
-
-/// Nor does it make so many events on average, however well its drafts are guessed.
-const MOST_PER_STEP: f64 = 5.0;
 
 /// So many steps per choice in one burst were held, if making them takes as long as a stall. At the
 /// start of a stream no gap tells of it.
@@ -89,14 +81,26 @@ fn is_in_steps(facts: &Facts<'_>) -> bool {
     let mut gaps: Vec<Us> = bursts::starts(&bursts).collect();
     gaps.sort_unstable();
     let late: Us = gaps.iter().filter(|&&gap| gap > SPREAD * period).sum();
-    bursts.len() as u64 >= FEW
+    bursts.len() >= LEAST_STEPS
         && facts.is_kept_whole()
+        && !is_cut(&bursts, facts)
         && period < LONGEST_STEP
         && facts.steps_per_burst() < MOST_PER_STEP
         && most.unwrap_or(0) as f64 <= DRAFT * facts.choices() as f64
         && stats::percentile(&gaps, 90).unwrap_or(0) <= SPREAD * period
         && late * PART_IN_LARGE <= gaps.iter().sum()
         && facts.summary.stalls.is_empty()
+}
+
+/// Whether a buffer that fills has cut it: pieces equal to the byte, but for the first and the last,
+/// though their numbers of events are not.
+fn is_cut(bursts: &[Burst], facts: &Facts<'_>) -> bool {
+    let [_, full @ .., _] = bursts else {
+        return false;
+    };
+    let steps = |burst: &Burst| facts.unit().steps(burst);
+    full.windows(2).all(|two| two[0].bytes == two[1].bytes)
+        && full.windows(2).any(|two| steps(&two[0]) != steps(&two[1]))
 }
 
 fn has_lump(facts: &Facts<'_>, usual: Us) -> bool {
@@ -113,9 +117,9 @@ pub fn steady_then(facts: &Facts<'_>) -> &'static str {
     }
 }
 
-/// How sure so many gaps make one.
+/// How sure so many gaps make one, those within a read not counted.
 pub fn confidence(facts: &Facts<'_>) -> f64 {
-    match facts.gaps().n() {
+    match facts.gaps().n().min(facts.n_reads().saturating_sub(1)) {
         0 => 0.2,
         1..4 => 0.4,
         4..8 => 0.6,

@@ -46,6 +46,7 @@ pub struct Facts<'a> {
     pub end: End,
     /// The flags.
     pub flags: &'a [Flag],
+    bursts: Vec<Burst>,
     /// What several rules ask for is found once.
     rhythm: OnceCell<Option<(Rhythm, Found)>>,
 }
@@ -63,6 +64,7 @@ impl<'a> Facts<'a> {
             outcome,
             end,
             flags,
+            bursts: bursts::with_rest_of_large(&summary.bursts),
             rhythm: OnceCell::new(),
         }
     }
@@ -167,8 +169,7 @@ impl Facts<'_> {
     /// Steps in each burst that has any; none where only chunks are known.
     pub fn steps_by_burst(&self) -> impl Iterator<Item = u64> {
         let unit = self.unit();
-        self.summary
-            .bursts
+        self.bursts
             .iter()
             .map(move |burst| unit.steps(burst))
             .filter(|&steps| steps > 0)
@@ -182,7 +183,7 @@ impl Facts<'_> {
     /// The bursts with a step.
     pub fn bursts(&self) -> Vec<Burst> {
         let unit = self.unit();
-        let bursts = self.summary.bursts.iter();
+        let bursts = self.bursts.iter();
         bursts
             .filter(|burst| unit.steps(burst) > 0)
             .copied()
@@ -202,7 +203,7 @@ impl Facts<'_> {
         let unit = self.unit();
         let steps = |burst: &Burst| unit.steps(burst);
         let shared = self.steps_per_read() >= SHARED;
-        let rhythm = Rhythm::of(&self.summary.bursts, steps, self.choices(), shared)?;
+        let rhythm = Rhythm::of(&self.bursts, steps, self.choices(), shared)?;
         let found = rhythm.constant(self.has(Flag::AzureFilter))?;
         Some((rhythm, found))
     }
@@ -229,14 +230,14 @@ impl Facts<'_> {
         stall.catch_up_events?;
         let at = (stall.at_ms * 1000.0).round() as Us;
         let from_first = at.checked_sub(self.summary.at.first_event?)?;
-        let bursts = self.summary.bursts.iter();
+        let bursts = self.bursts.iter();
         let burst = bursts.rev().find(|burst| burst.start <= from_first)?;
         Some(burst.tokens)
     }
 
     /// Whether the bursts are those of the whole stream, not of its beginning alone.
     pub fn is_kept_whole(&self) -> bool {
-        let kept: u64 = self.summary.bursts.iter().map(|burst| burst.events).sum();
+        let kept: u64 = self.bursts.iter().map(|burst| burst.events).sum();
         kept == self.summary.n_events
     }
 

@@ -8,28 +8,17 @@
 //! that does not tell, sizes and times that people set do: a block just above 4 KiB, a period of
 //! 250 ms. Else the order is bytes, period, count, and the verdict says that both fit.
 
-use super::evenness::FASTEST;
-use super::spread::Spread;
+use super::engine;
+use super::spread::{Spread, slope};
 use crate::observe::bursts::{self, Burst};
 use crate::observe::stats::Us;
 
 /// Fewer full bursts prove no constant.
 const LEAST_FULL: usize = 4;
 
-/// Parts of a burst that are so near to each other came at once, beside the pauses that
-/// [`LEAST_STEPS`] asks for, µs. No burst lasts longer than half its period.
+/// Parts of a burst that are so near to each other came at once, beside the pauses that a held
+/// stream has, µs. No burst lasts longer than half its period.
 const AT_ONCE: Us = 3_000;
-
-/// From such a period (µs) on, so many steps at once are no engine's. One that speculates has
-/// several in each of its own steps, which take some tens of milliseconds.
-const LEAST_STEPS: [(f64, f64); 3] = [(250e3, 2.0), (80e3, 3.0), (30e3, 5.0)];
-
-/// So many will do where the bursts are cut within events.
-const LEAST_CUT: f64 = 2.0;
-
-/// What an engine accepts of a draft at once. Only more than that is a burst if each event has a
-/// read of its own: a hop that lets go of what it holds does so in one write.
-pub const DRAFT: f64 = 8.0;
 
 /// Bytes and periods of a coefficient of variation up to this are constant.
 const CONSTANT: f64 = 0.1;
@@ -43,16 +32,24 @@ const NOISE: f64 = 0.25;
 /// Nor does one of so much time, µs: releases and reads are late now and then.
 const JITTER: f64 = 2e3;
 
-/// A buffer that lets go of whole events overshoots by up to one, be their number constant or not.
+/// A buffer that lets go of whole events overshoots by up to one, be their number constant or not,
+/// and so does a timer that an event starts.
 const OVERSHOOT: f64 = 0.5;
+
+/// Bursts whose bytes grow with their number of events by this part of an event each are no blocks:
+/// a buffer that fills lets go of no more bytes for having more events.
+const GROWING: f64 = 0.5;
 
 /// Periods that people set, ms: delayed acknowledgements (40), flush intervals, moderation.
 const PERIODS: [f64; 11] = [
     40.0, 50.0, 100.0, 200.0, 250.0, 500.0, 1e3, 2e3, 3e3, 5e3, 10e3,
 ];
 
-/// A timer's mean period is exact within this.
+/// A timer's periods and their mean are exact within this.
 const EXACT: f64 = 0.01;
+
+/// Bursts that prove a timer by its exactness alone.
+const MANY: usize = 8;
 
 /// How sure one is: nothing else is constant, it is the most constant by far, a clue tells it from
 /// another, nothing does.
@@ -73,6 +70,8 @@ pub struct Rhythm {
     pub period: Spread,
     /// Steps.
     pub steps: Spread,
+    /// Bytes that a burst has more for each step more; `None` where their number is constant.
+    growth: Option<f64>,
     choices: f64,
     /// Another vantage point has shown it, so no engine's own step is to be told from it.
     known_held: bool,
@@ -139,11 +138,15 @@ impl Rhythm {
         };
         // The first may share its buffer with the header.
         let sized = &full[usize::from(full.len() == LEAST_FULL)..];
+        let sizes = sized
+            .iter()
+            .map(|burst| (steps(burst) as f64, burst.bytes as f64));
         let rhythm = Rhythm {
             n: full.len(),
-            bytes: Spread::of(sized.iter().map(|burst| burst.bytes as f64)),
+            bytes: Spread::of(sizes.clone().map(|(_, bytes)| bytes)),
             period: Spread::of(periods(full)),
-            steps: Spread::of(sized.iter().map(|burst| steps(burst) as f64)),
+            steps: Spread::of(sizes.clone().map(|(steps, _)| steps)),
+            growth: slope(sizes),
             choices: choices as f64,
             known_held: false,
         };
@@ -193,6 +196,18 @@ impl Rhythm {
             .then_some(block as u64 / 1024)
     }
 
+    /// Whether a burst has more bytes for having more steps.
+    fn is_growing(&self) -> bool {
+        self.growth
+            .is_some_and(|growth| growth >= GROWING * self.event_bytes())
+    }
+
+    /// Whether each burst is what a buffer lets go of that whole events fill.
+    fn is_just_above_block(&self) -> bool {
+        let block = self.power_of_two();
+        self.bytes.min >= block && self.bytes.max < block + self.event_bytes()
+    }
+
     /// Bytes of a step and what belongs to it, on average.
     pub fn event_bytes(&self) -> f64 {
         self.bytes.mean / self.steps.mean
@@ -225,19 +240,26 @@ impl Rhythm {
 
     /// Whether so many steps at once, so far apart, are not an engine's own.
     fn is_held(&self, shared: bool) -> bool {
-        let steps = self.steps.mean / self.choices;
-        let least = LEAST_STEPS
-            .iter()
-            .find(|(from, _)| self.period.mean >= *from);
-        let is_cut = self.bytes.range() == 0.0 && self.steps.range() > 0.0;
-        let least = least.map(|(_, least)| match shared {
-            // Equal to the byte though their events are not: that is a buffer's cut.
-            _ if is_cut => LEAST_CUT,
-            true => *least,
-            false => DRAFT,
-        });
+        let least = if self.is_cut() {
+            Some(engine::CUT)
+        } else if shared && self.is_exact() {
+            engine::least_of_timer(self.period.mean)
+        } else {
+            engine::least_held(self.period.mean, shared)
+        };
         // Faster than any engine is a bulk transfer: its parts come as the network takes them.
-        least.is_some_and(|least| steps >= least) && self.event_time() >= FASTEST as f64
+        least.is_some_and(|least| self.steps.mean / self.choices >= least)
+            && self.event_time() >= engine::FASTEST as f64
+    }
+
+    /// Equal to the byte though their events are not: that is a buffer's cut.
+    fn is_cut(&self) -> bool {
+        self.bytes.range() == 0.0 && self.steps.range() > 0.0
+    }
+
+    /// As exact as a timer.
+    fn is_exact(&self) -> bool {
+        self.n >= MANY && self.period.cv() <= EXACT
     }
 
     /// How much it varies, in events.
@@ -251,8 +273,13 @@ impl Rhythm {
 
     /// A variation that says nothing, in events.
     fn noise(&self, what: Constant) -> f64 {
+        let one_more = match what {
+            Constant::Bytes => self.steps.range() == 0.0 && self.block().is_some(),
+            Constant::Period => self.is_from_round_period(),
+            Constant::Count => false,
+        };
         match what {
-            Constant::Bytes if self.steps.range() == 0.0 && self.block().is_some() => OVERSHOOT,
+            _ if one_more => OVERSHOOT,
             Constant::Period => NOISE.max(JITTER / self.event_time()),
             _ => NOISE,
         }
@@ -260,10 +287,16 @@ impl Rhythm {
 
     fn fits(&self, what: Constant) -> bool {
         // An engine that drafts has a step of its own, and some tokens in each.
-        let is_draft =
-            !self.known_held && self.steps.mean < DRAFT * self.choices && !self.has_round_period();
+        let is_draft = !self.known_held
+            && self.period.mean < engine::LONGEST_STEP as f64
+            && self.steps.mean < engine::DRAFT * self.choices
+            && !self.has_round_period();
         match what {
-            Constant::Bytes => self.bytes.cv() <= CONSTANT && self.variation(what) <= 1.0,
+            Constant::Bytes => {
+                self.bytes.cv() <= CONSTANT
+                    && self.variation(what) <= 1.0
+                    && (!self.is_growing() || self.is_just_above_block())
+            }
             Constant::Period => self.period.cv() <= CONSTANT && !is_draft,
             Constant::Count => {
                 self.steps.range() <= 2.0 * self.choices
@@ -279,10 +312,16 @@ impl Rhythm {
         PERIODS.iter().any(is_exact)
     }
 
+    /// Whether a timer of a round period fits that the first event it holds back starts.
+    fn is_from_round_period(&self) -> bool {
+        let (least, mean) = (self.period.min, self.period.mean);
+        PERIODS.iter().map(|period| period * 1e3).any(|period| {
+            least >= period - JITTER && (period..period + self.event_time()).contains(&mean)
+        })
+    }
+
     /// What speaks for bytes or for the period where both are constant.
     fn clue(&self) -> Option<Constant> {
-        let above = |period: f64| self.period.mean - period * 1e3;
-        let is_near = |period: &f64| (0.0..self.event_time()).contains(&above(*period));
         if self.bytes.mean == self.power_of_two() {
             Some(Constant::Bytes)
         } else if self.has_round_period() {
@@ -290,7 +329,7 @@ impl Rhythm {
         } else if self.block().is_some() {
             Some(Constant::Bytes)
         } else {
-            PERIODS.iter().any(is_near).then_some(Constant::Period)
+            self.is_from_round_period().then_some(Constant::Period)
         }
     }
 

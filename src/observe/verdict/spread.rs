@@ -46,6 +46,18 @@ impl Spread {
     }
 }
 
+/// By how much `y` grows with each `x` (least squares); `None` where `x` is constant.
+pub fn slope(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
+    let x = Spread::of(points.clone().map(|(x, _)| x));
+    let y = Spread::of(points.clone().map(|(_, y)| y));
+    let n = points.clone().count() as f64;
+    let together = points
+        .map(|(px, py)| (px - x.mean) * (py - y.mean))
+        .sum::<f64>()
+        / n;
+    (x.deviation > 0.0).then(|| together / x.deviation.powi(2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +68,13 @@ mod tests {
         assert_eq!((spread.mean, spread.deviation), (5.0, 2.0));
         assert_eq!((spread.cv(), spread.range()), (0.4, 7.0));
         assert_eq!(Spread::of([0.0, 0.0].into_iter()).cv(), 0.0);
+    }
+
+    #[test]
+    fn of_two_that_grow_together() {
+        let grown = slope([(1.0, 10.0), (2.0, 30.0), (3.0, 50.0)].into_iter());
+        assert!(grown.is_some_and(|by| (by - 20.0).abs() < 1e-9));
+        assert_eq!(slope([(2.0, 10.0), (2.0, 30.0)].into_iter()), None);
+        assert_eq!(slope(std::iter::empty()), None);
     }
 }

@@ -2,22 +2,15 @@
 //! Equal bytes, period or count per group would name a kind of buffer; this is what is left when
 //! nothing of that is proven.
 
-use super::facts::Facts;
+use super::engine::LONGEST_STEP;
+use super::facts::{Facts, SHARED};
 use super::hints::{COALESCED, with_clues};
-use super::rhythm::{Constant, DRAFT};
+use super::rhythm::Constant;
 use super::words::{count, time};
-use super::{Fired, Rule, evenness};
+use super::{Fired, Rule, engine, evenness};
 use crate::observe::record::{Side, Timing};
-use crate::observe::stats::{Us, in_ms};
+use crate::observe::stats::in_ms;
 use crate::observe::timeline::LEAST_STALL;
-
-/// Steps per burst and choice, on average, from which a stream counts as grouped. Jitter and a
-/// busy machine merge a pair now and then, never every other one.
-const GROUPED: f64 = 2.0;
-
-/// With pauses shorter than [`LEAST_STALL`] it takes more than a draft to be a group, and with one
-/// shorter than this there is none, µs.
-const LEAST_PERIOD: Us = 80_000;
 
 /// Groups that prove a habit; a single one is a stall that was made up for.
 const LEAST_GROUPS: usize = 2;
@@ -48,11 +41,12 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         .filter(|&steps| steps > facts.choices())
         .count();
     let period = facts.burst_period()?;
-    let least = match period {
-        LEAST_STALL.. => GROUPED,
-        LEAST_PERIOD.. => DRAFT,
-        _ => return None,
-    };
+    // Where nothing is constant, what an engine could do at all is no hop's.
+    if period < LONGEST_STEP {
+        return None;
+    }
+    let shared = facts.steps_per_read() >= SHARED || period >= LEAST_STALL;
+    let least = engine::least_held(period as f64, shared)?;
     if facts.steps_per_burst() < least || groups < LEAST_GROUPS {
         return None;
     }

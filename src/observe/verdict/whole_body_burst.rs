@@ -1,6 +1,6 @@
 //! Everything came at once, at the end: something before this proxy gathered the whole answer.
 
-use super::evenness::FASTEST;
+use super::engine::FASTEST;
 use super::facts::{Facts, SHARED};
 use super::hints::{WHOLE_BODY, with_clues};
 use super::words::{count, time};
