@@ -9,7 +9,7 @@ def main():
     parser = argparse.ArgumentParser(prog="calibrate", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     sending = argparse.ArgumentParser(add_help=False)
-    sending.add_argument("--seed", type=int, default=1)
+    sending.add_argument("--seed", type=int, default=2)
     sending.add_argument("--concurrency", type=int, default=60, help="streams at once")
     sending.add_argument("--events-per-s", type=float, default=2400, help="of all streams together")
     sending.add_argument("--hops", type=lambda names: names.split(","), help="only these, by name")

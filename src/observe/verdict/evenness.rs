@@ -124,7 +124,7 @@ pub fn confidence(facts: &Facts<'_>) -> f64 {
         1..4 => 0.4,
         4..8 => 0.6,
         _ if !facts.is_kept_whole() => SURE_OF_BEGINNING,
-        8..20 => 0.8,
+        8..20 => 0.9,
         _ => 0.95,
     }
 }

@@ -41,7 +41,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
     Some(Fired {
         side: Side::Upstream,
         at_ms: facts.summary.at.last_token.map(in_ms),
-        confidence: 0.8,
+        confidence: 0.9,
         sentence: sentence + ".",
         hint: "the server closes late (usage, checks, storage), or the last small piece sat in a buffer: \
                see whether a comment of 4 KB after it makes it come at once"

@@ -51,12 +51,12 @@ const EXACT: f64 = 0.01;
 /// Bursts that prove a timer by its exactness alone.
 const MANY: usize = 8;
 
-/// How sure one is: nothing else is constant, it is the most constant by far, a clue tells it from
-/// another, nothing does.
+/// How sure one is: nothing else is as constant, a clue tells it from another, nothing does, not
+/// even from two others. The part that was right of real hops (docs/calibration.md).
 const ALONE: f64 = 0.9;
-const BY_FAR: f64 = 0.8;
 const BY_A_CLUE: f64 = 0.6;
 const TORN: f64 = 0.5;
+const TORN_THREEFOLD: f64 = 0.35;
 
 /// Bursts as they came: full ones, all but the last, which is what was left; and but for the first,
 /// which may share its buffer with the header or begin within a period, if there are enough.
@@ -166,6 +166,11 @@ impl Rhythm {
             .copied()
             .filter(|what| self.variation(*what) <= self.noise(*what).max(2.0 * best));
         let (first, rival) = (near.next()?, near.next());
+        let torn = if near.next().is_some() {
+            TORN_THREEFOLD
+        } else {
+            TORN
+        };
         let found = |constant, rival, confidence| {
             Some(Found {
                 constant,
@@ -177,12 +182,12 @@ impl Rhythm {
             return found(Constant::Period, Some(first), BY_A_CLUE);
         }
         let Some(rival) = rival else {
-            return found(first, None, if fits.len() == 1 { ALONE } else { BY_FAR });
+            return found(first, None, ALONE);
         };
         match self.clue() {
             Some(clue) if clue == rival => found(rival, Some(first), BY_A_CLUE),
             Some(clue) if clue == first => found(first, Some(rival), BY_A_CLUE),
-            _ => found(first, Some(rival), TORN),
+            _ => found(first, Some(rival), torn),
         }
     }
 

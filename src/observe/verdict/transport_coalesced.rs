@@ -61,7 +61,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     Some(Fired {
         side: Side::Upstream,
         at_ms: None,
-        confidence: if groups >= 4 { 0.8 } else { 0.6 },
+        confidence: if groups >= 4 { 0.9 } else { 0.7 },
         sentence: format!(
             "{} came in {}, up to {largest} at once, one burst every {}: they were merged before this proxy.{constant}",
             count(n, "event"),
