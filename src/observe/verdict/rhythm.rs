@@ -51,8 +51,9 @@ const EXACT: f64 = 0.01;
 /// Bursts that prove a timer by its exactness alone.
 const MANY: usize = 8;
 
-/// How sure one is: nothing else is as constant, a clue tells it from another, nothing does, not
-/// even from two others. The part that was right of real hops (docs/calibration.md).
+/// How sure one is: nothing else is as constant; a clue tells it from another, or it is a number of
+/// events ± 1, which a buffer that takes whole writes gives as well; nothing tells it; not even from
+/// two others. The part that was right of real hops (docs/calibration.md).
 const ALONE: f64 = 0.9;
 const BY_A_CLUE: f64 = 0.6;
 const TORN: f64 = 0.5;
@@ -182,7 +183,8 @@ impl Rhythm {
             return found(Constant::Period, Some(first), BY_A_CLUE);
         }
         let Some(rival) = rival else {
-            return found(first, None, ALONE);
+            let is_about = first == Constant::Count && self.steps.range() > 0.0;
+            return found(first, None, if is_about { BY_A_CLUE } else { ALONE });
         };
         match self.clue() {
             Some(clue) if clue == rival => found(rival, Some(first), BY_A_CLUE),
@@ -280,7 +282,8 @@ impl Rhythm {
     fn noise(&self, what: Constant) -> f64 {
         let one_more = match what {
             Constant::Bytes => self.steps.range() == 0.0 && self.block().is_some(),
-            Constant::Period => self.is_from_round_period(),
+            // Nor does such a timer let go of equal numbers of events, unless they are as even as it is.
+            Constant::Period => self.steps.range() > 0.0 && self.is_from_round_period(),
             Constant::Count => false,
         };
         match what {
