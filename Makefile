@@ -61,6 +61,8 @@ calibrate: ## real hops, known streams: how often the verdict is right, into doc
 	@$(MAKE) --no-print-directory build
 	$(call step,$(CALIBRATE_STREAMS) streams through real hops)
 	@$(PYTHON) -m calibrate run --streams $(CALIBRATE_STREAMS)
+	$(call step,what the hints name set, and the same streams again)
+	@$(PYTHON) -m calibrate cures
 	@$(PYTHON) -m calibrate score
 
 clean-parts: ## remove the Python and npm parts that set-up installed in this checkout

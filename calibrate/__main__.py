@@ -1,6 +1,7 @@
 """python -m calibrate run | score | rejudge | cures"""
 
 import argparse
+import sys
 
 from calibrate import cures, rejudge, run, score
 
@@ -17,7 +18,7 @@ def main():
     running.add_argument("--streams", type=int, default=3100)
     commands.add_parser("score", help="judge the corpus's records and write docs/calibration.md")
     commands.add_parser("rejudge", help="judge the corpus's streams again by the rules as they are now, tuning and held-out half")
-    curing = commands.add_parser("cures", parents=[sending], help="each faulty hop and its cured twin on the same streams")
+    curing = commands.add_parser("cures", parents=[sending], help="send the same streams through each faulty hop and through its cured twin")
     curing.add_argument("--streams", type=int, default=6, help="for each pair")
     chosen = parser.parse_args()
     if chosen.command == "run":
@@ -27,7 +28,8 @@ def main():
     elif chosen.command == "rejudge":
         rejudge.print_rejudged(run.CORPUS)
     else:
-        cures.compare(chosen.streams, chosen.seed, chosen.concurrency, chosen.events_per_s, chosen.hops)
+        if not cures.compare(chosen.streams, chosen.seed, chosen.concurrency, chosen.events_per_s, chosen.hops):
+            sys.exit("a hint did not help")
 
 
 main()

@@ -15,7 +15,7 @@ import time
 
 SERVER_HEAD = (
     "HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: {content_type}\r\ncache-control: no-cache\r\n"
-    "x-request-id: {id}\r\n{framing}\r\n\r\n"
+    "x-request-id: {id}\r\n{more}\r\n\r\n"
 )
 CONTENT_TYPES = {"sse": "text/event-stream; charset=utf-8", "ndjson": "application/x-ndjson"}
 POOL_WORDS = 200_000  # random words of a small language: they compress as prose does
@@ -122,7 +122,8 @@ class Emitter:
         is_old = request_line.endswith("http/1.0")
         keep = not is_old and "close" not in fields.get("connection", "")
         script = json.loads(body)["calibrate"]
-        await Play(script, self.pool, writer, read_ns, chunked=not is_old, keep=keep).run(self.stamps_file)
+        chunked = not is_old and not script["length"]
+        await Play(script, self.pool, writer, read_ns, chunked, keep).run(self.stamps_file)
         return keep
 
 
@@ -152,12 +153,15 @@ class Play:
         script = self.script
         await self._until(script["header_us"])
         header_ns = time.monotonic_ns()
-        self.writer.write(self._head())
-        for at_us, sizes in script["plan"]:
-            # Made before it is due, so that only the write itself comes after the stamp.
-            events = [self.format.role() if size == 0 else self.format.token(size) for size in sizes]
+        # Each is made before it is due, so that only the write itself comes after the stamp.
+        made = self._made()
+        length = None
+        if script["length"]:
+            made = list(made)
+            length = sum(len(event) for _, events in made for event in events)
+        self.writer.write(self._head(length))
+        for at_us, events in made:
             await self._send(at_us, events)
-        await self._send(script["finish_us"], self.format.finish(script["usage"]))
         await self._until(script["end_us"])
         end_ns = time.monotonic_ns()
         if self.chunked:
@@ -167,12 +171,21 @@ class Play:
         stamps_file.write(json.dumps(line) + "\n")
         stamps_file.flush()
 
-    def _head(self) -> bytes:
-        framing = "transfer-encoding: chunked" if self.chunked else "connection: close"
-        if self.chunked and not self.keep:
-            framing += "\r\nconnection: close"
+    def _made(self):
+        for at_us, sizes in self.script["plan"]:
+            yield at_us, [self.format.role() if size == 0 else self.format.token(size) for size in sizes]
+        yield self.script["finish_us"], self.format.finish(self.script["usage"])
+
+    def _head(self, length: int | None) -> bytes:
+        more = [self.script["head"]] if self.script["head"] else []
+        if length is not None:
+            more.append(f"content-length: {length}")
+        elif self.chunked:
+            more.append("transfer-encoding: chunked")
+        if not self.keep or not self.chunked and length is None:
+            more.append("connection: close")
         content_type = CONTENT_TYPES[self.script["format"]]
-        return SERVER_HEAD.format(content_type=content_type, id=self.script["id"], framing=framing).encode()
+        return SERVER_HEAD.format(content_type=content_type, id=self.script["id"], more="\r\n".join(more)).encode()
 
     async def _until(self, at_us: int):
         wait = self.read_ns / 1e9 + at_us / 1e6 - time.monotonic()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from calibrate import labels
 from calibrate.programs import ROOT, hop_table
+from calibrate.cures import TRIED
 from calibrate.run import CORPUS, OUT
 
 DOC = ROOT / "docs" / "calibration.md"
@@ -126,9 +127,14 @@ def hops_and_reasons() -> str:
     rows = []
     for hop in hop_table()["hop"]:
         source = f" ([source]({hop['source']}))" if "source" in hop else ""
-        cure = f"`{hop['cure']}`" if "cure" in hop else ""
-        rows.append([hop["name"], hop["mechanism"], hop["reason"] + source, cure])
-    return table(["hop", "mechanism", "why", "cured by"], rows)
+        rows.append([hop["name"], hop["mechanism"], hop["reason"] + source])
+    return table(["hop", "mechanism", "why"], rows)
+
+
+def tried_cures() -> str:
+    rows = json.loads(TRIED.read_text()) if TRIED.exists() else []
+    rows = [[hop, before, f"`{what}`", after] for hop, before, what, after in rows]
+    return table(["hop", "before", "what the hint says", "after"], rows)
 
 
 def not_told_apart(judged: list[Judged]) -> str:
@@ -183,12 +189,20 @@ real traffic may bring hops that are not among them.
 ## The hops
 
 {hops_and_reasons()}
+## What following the hints does
+
+The settings that the hints name, each set on the hop in question, and the same streams again:
+
+{tried_cures()}
+`stream_interval`, chunk sizes of guards and Azure's filter belong to servers that do not run here; their release patterns are
+played by the scripted hops.
+
 ## How to repeat it
 
 `make calibrate` installs the hops (`scripts/setup.sh calibrate`), builds dripline, sends the streams and writes this page.
 The single steps, with `.venv/bin/python -m calibrate`: `run --streams N --seed S --hops a,b` sends streams and writes
-`calibrate/out/corpus.jsonl`, `score` judges it again and writes this page, `cures` sends the same streams through each
-faulty hop and through its cured twin. The streams of which something wrong was said are in `calibrate/out/wrong.jsonl`.
+`calibrate/out/corpus.jsonl`, `cures` sends the same streams through each faulty hop and through its cured twin, `score`
+writes this page of both, `rejudge` asks the rules as they are now about the corpus. The streams of which something wrong was said are in `calibrate/out/wrong.jsonl`.
 """
 
 

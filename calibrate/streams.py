@@ -33,6 +33,8 @@ class Stream:
             "id": self.id,
             "seed": self.seed,
             "format": self.hop.get("format", "sse"),
+            "head": self.hop.get("server_head"),
+            "length": self.hop.get("length_known", False),
             "hop": self.settings,
             **{name: self.shape[name] for name in ("header_us", "plan", "finish_us", "end_us", "usage")},
         }

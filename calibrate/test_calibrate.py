@@ -44,4 +44,4 @@ def test_the_table_fits_every_hop():
     hops = labels.hops()
     known = {"none", "latency", "whole", "compressor", "stall", "client", "header", "tail", "block", "tick", "count"}
     assert {hop["mechanism"] for hop in hops.values()} <= known
-    assert {hop["cured_by"] for hop in hops.values() if "cured_by" in hop} <= set(hops)
+    assert {cure["is"] for hop in hops.values() for cure in hop.get("cures", [])} <= set(hops)
