@@ -32,9 +32,9 @@ demo: ## simulated server, proxy, a few dozen requests, and the plots (under 20 
 	@$(MAKE) --no-print-directory build
 	@$(BINARY) demo
 
-test: ## everything: lint, docs, unit, property and socket tests, then real servers and SDKs
+test: ## everything: lint, docs, unit, property and socket tests, real servers and SDKs, a part of the calibration
 	@scripts/setup.sh test
-	@$(MAKE) --no-print-directory lint rust fuzz-quick peers STREAMS=$(STREAMS) FULL=1
+	@$(MAKE) --no-print-directory lint rust fuzz-quick peers calibrate-quick STREAMS=$(STREAMS) FULL=1
 	@printf '\nmake test: all passed\n'
 
 test-quick: ## the Rust part of `make test`, with fewer random streams

@@ -9,7 +9,9 @@ from calibrate.programs import HERE, hop_table
 TICK_CV = 0.10  # the record's definitions of what is constant
 COUNT_STEP = 1
 LONG_WAIT_MS = 2000
-DRAFT_MS, DRAFT_EVENTS = 70, 5  # what speculative decoding writes: a draft of so many events in a step of so long
+DRAFT_MS, DRAFT_EVENTS = 70, 5  # what speculative decoding writes on average: so many events in a step of so long
+ONE_DRAFT, SHORT_WAIT_MS = 8, 1000  # and at most, when the first of them may have taken as long as any first token
+ENDS = 3  # events beside the tokens: role, finish, usage or end marker
 
 
 class Table:
@@ -47,6 +49,7 @@ class Table:
             "count_constant": known and facts["count_range"][1] - facts["count_range"][0] <= 2 * COUNT_STEP,
             "bytes_constant": known and size * facts["bytes"] <= event,
             "bytes_constant_by_write": known and size * facts["bytes"] <= event * facts["events_per_write"],
+            "one_draft": facts["events"] <= ONE_DRAFT + ENDS and facts["first_token_ms"] < SHORT_WAIT_MS,
             "short_steps": known and facts["period_ms"] <= DRAFT_MS and facts["count"] <= DRAFT_EVENTS,
             "period_exact": known and period <= self.exact,
             "count_exact": known and count <= self.exact,

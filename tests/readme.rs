@@ -6,7 +6,8 @@
 //! - `stays up`: each of its commands must listen, and end well when it is asked to
 //! - `run with the SDK`: the same as `run`, with what `make test` installs (`TEST_FULL=1`)
 //! - `not run, REASON`
-//! - what an output is compared with: `the proxy's terminal`, `the comparison of two logs`, `a record`, `settings`
+//! - `what it prints`: the output of the command before it, whole or up to `[…]`
+//! - what else is compared: `the proxy's terminal`, `a record`, `settings`
 
 mod support;
 
@@ -232,33 +233,88 @@ fn the_sdk_examples_stream() {
 }
 
 #[test]
-fn the_comparison_of_two_logs_is_what_is_printed() {
+fn what_a_command_prints_is_shown() {
+    let all = blocks();
+    let mut compared = 0;
+    for two in all.windows(2) {
+        let [command, shown] = two else {
+            unreachable!()
+        };
+        if shown.mark != "what it prints" {
+            continue;
+        }
+        let printed = printed_by(&command.text, &[]);
+        match shown.text.trim_end().strip_suffix("[…]") {
+            Some(beginning) => assert!(printed.starts_with(beginning.trim_end()), "{printed}"),
+            None => assert_eq!(printed.trim_end(), shown.text.trim_end()),
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, README.matches("test: what it prints").count());
+    assert!(compared > 0);
+}
+
+#[test]
+fn the_keys_of_the_comparison_are_listed() {
     let command = marked("run")
         .into_iter()
         .find(|block| block.text.starts_with("dripline hops"))
         .expect("it is run");
-    let hops = |more: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_dripline"))
-            .args(command.text.split_whitespace().skip(1))
-            .args(more)
-            .current_dir(root())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
-    assert_eq!(
-        hops(&[]).trim_end(),
-        one("the comparison of two logs").text.trim_end()
-    );
-
-    let object: Value = serde_json::from_str(&hops(&["--json"])).expect("one object");
+    let object: Value =
+        serde_json::from_str(&printed_by(&command.text, &["--json"])).expect("one object");
     let printed: BTreeSet<_> = object.as_object().unwrap().keys().cloned().collect();
     let listed: BTreeSet<_> = rows("Two driplines", "key")
         .iter()
         .flat_map(|row| code(&row[0]))
         .collect();
     assert_eq!(listed, printed);
+}
+
+/// What one `dripline` command prints in the checkout's root.
+fn printed_by(command: &str, more: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_dripline"))
+        .args(command.split_whitespace().skip(1))
+        .args(more)
+        .current_dir(root())
+        .env("TZ", "UTC")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{command}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_figures_of_the_calibration_are_the_page_s() {
+    let page = fs::read_to_string(root().join("docs/calibration.md")).unwrap();
+    let figure = |row: &str| {
+        let line = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| {row} |")));
+        let cell = line.and_then(|line| line.split('|').nth(2));
+        cell.unwrap_or_else(|| panic!("no row {row:?}"))
+            .trim()
+            .to_owned()
+    };
+    let percent = |row: &str| {
+        let part: f64 = figure(row).split(' ').next().unwrap().parse().unwrap();
+        format!("{:.1} %", part * 100.0)
+    };
+    let text = README.replace('\n', " ");
+    for said in [
+        format!(
+            "{} streams that a hop held",
+            figure("of these held by a hop")
+        ),
+        format!("said so in {}", percent("held: said so (recall)")),
+        format!("of {} healthy ones it accused none", figure("healthy")),
+        format!(
+            "the very kind was right in {}",
+            percent("exact `timing` right")
+        ),
+    ] {
+        assert!(text.contains(&said), "README does not say: {said}");
+    }
+    assert!(figure("false alarms among the healthy").contains("(0/"));
 }
 
 #[test]
@@ -279,7 +335,7 @@ fn every_flag_and_variable_exists() {
         words(&text).map(str::to_owned).collect::<BTreeSet<_>>()
     };
     let proxy = help("proxy");
-    let others = ["simulate", "demo", "hops"].map(|command| (command, help(command)));
+    let others = ["simulate", "demo", "hops", "report"].map(|command| (command, help(command)));
     let mut named = 0;
     for line in README.replace("cargo install --path .", "").lines() {
         for word in words(line) {

@@ -43,6 +43,12 @@ pub fn least_of_timer(period: f64) -> Option<f64> {
     }
 }
 
+/// Whether an engine can have made so many events, on average, in such a period (µs). Faster is a
+/// bulk transfer: its parts come as the network takes them.
+pub fn can_make(events: f64, period: f64) -> bool {
+    period >= events * FASTEST as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 use super::engine::{DRAFT, FASTEST, LONGEST_STEP, MOST_PER_STEP};
 use super::facts::{Facts, Unit};
+use super::rhythm;
 use super::words::{count, range, time};
 use crate::observe::bursts::{self, Burst};
 use crate::observe::record::{Side, Timing, Verdict};
@@ -92,15 +93,12 @@ fn is_in_steps(facts: &Facts<'_>) -> bool {
         && facts.summary.stalls.is_empty()
 }
 
-/// Whether a buffer that fills has cut it: pieces equal to the byte, but for the first and the last,
-/// though their numbers of events are not.
+/// Whether a buffer has cut all but the first and the last of them.
 fn is_cut(bursts: &[Burst], facts: &Facts<'_>) -> bool {
     let [_, full @ .., _] = bursts else {
         return false;
     };
-    let steps = |burst: &Burst| facts.unit().steps(burst);
-    full.windows(2).all(|two| two[0].bytes == two[1].bytes)
-        && full.windows(2).any(|two| steps(&two[0]) != steps(&two[1]))
+    rhythm::are_cut(full, |burst| facts.unit().steps(burst))
 }
 
 fn has_lump(facts: &Facts<'_>, usual: Us) -> bool {

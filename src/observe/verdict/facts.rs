@@ -33,8 +33,9 @@ impl Unit {
     }
 }
 
-/// Steps that share a read on average, when a read is the proof that they were held.
-pub const SHARED: f64 = 2.0;
+/// Steps that share a read on average, when a read is the proof that they were held. Less than two:
+/// the first read and the last are often not full.
+pub const SHARED: f64 = 1.5;
 
 /// Everything a rule may ask.
 pub struct Facts<'a> {

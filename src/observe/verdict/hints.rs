@@ -14,9 +14,9 @@ pub(crate) const BLOCKS: &str = "`proxy_buffering off` or `X-Accel-Buffering: no
     a buffer and does not flush per event";
 
 /// What holds by a timer.
-pub(crate) const TICKS: &str = "`flush_interval -1` (Caddy; `FlushInterval` of Go's ReverseProxy; they wait only where a reply \
-    has a length and is no event stream), `option http-no-delay` (HAProxy) and TCP_NODELAY at 40 to 200 ms, a server or a moderation filter that releases text in groups \
-    (`stream_interval` and the like)";
+pub(crate) const TICKS: &str = "`flush_interval -1` (Caddy; `FlushInterval` of Go's ReverseProxy; they wait only \
+    where a reply has a length and is no event stream), `option http-no-delay` (HAProxy) and TCP_NODELAY at 40 to 200 ms, \
+    a server or a moderation filter that releases text in groups (`stream_interval` and the like)";
 
 /// What counts events.
 pub(crate) const COUNTS: &str = "a guard that checks text in pieces (its chunk size), a batcher of tokens in the server or \

@@ -139,9 +139,11 @@ impl Rhythm {
         };
         // The first may share its buffer with the header.
         let sized = &full[usize::from(full.len() == LEAST_FULL)..];
-        let sizes = sized
-            .iter()
-            .map(|burst| (steps(burst) as f64, burst.bytes as f64));
+        let block = usual_bytes(sized);
+        let sizes = sized.iter().map(|burst| {
+            let blocks = blocks_in(burst, block);
+            (steps(burst) as f64 / blocks, burst.bytes as f64 / blocks)
+        });
         let rhythm = Rhythm {
             n: full.len(),
             bytes: Spread::of(sizes.clone().map(|(_, bytes)| bytes)),
@@ -254,9 +256,8 @@ impl Rhythm {
         } else {
             engine::least_held(self.period.mean, shared)
         };
-        // Faster than any engine is a bulk transfer: its parts come as the network takes them.
-        least.is_some_and(|least| self.steps.mean / self.choices >= least)
-            && self.event_time() >= engine::FASTEST as f64
+        let steps = self.steps.mean / self.choices;
+        least.is_some_and(|least| steps >= least) && engine::can_make(steps, self.period.mean)
     }
 
     /// Equal to the byte though their events are not: that is a buffer's cut.
@@ -283,7 +284,7 @@ impl Rhythm {
         let one_more = match what {
             Constant::Bytes => self.steps.range() == 0.0 && self.block().is_some(),
             // Nor does such a timer let go of equal numbers of events, unless they are as even as it is.
-            Constant::Period => self.steps.range() > 0.0 && self.is_from_round_period(),
+            Constant::Period => self.steps.range() > 0.0 && self.timer_from_event().is_some(),
             Constant::Count => false,
         };
         match what {
@@ -314,17 +315,18 @@ impl Rhythm {
         }
     }
 
-    fn has_round_period(&self) -> bool {
+    /// Whether its mean is a period that people set.
+    pub fn has_round_period(&self) -> bool {
         let is_exact =
             |period: &f64| (self.period.mean - period * 1e3).abs() <= EXACT * period * 1e3;
         PERIODS.iter().any(is_exact)
     }
 
-    /// Whether a timer of a round period fits that the first event it holds back starts.
-    fn is_from_round_period(&self) -> bool {
+    /// The round period (µs) of a timer that fits and that the first event it holds back starts.
+    pub fn timer_from_event(&self) -> Option<f64> {
         let (least, mean) = (self.period.min, self.period.mean);
-        PERIODS.iter().map(|period| period * 1e3).any(|period| {
-            least >= period - JITTER && (period..period + self.event_time()).contains(&mean)
+        PERIODS.iter().map(|period| period * 1e3).find(|period| {
+            least >= period - JITTER && (*period..period + self.event_time()).contains(&mean)
         })
     }
 
@@ -337,7 +339,7 @@ impl Rhythm {
         } else if self.block().is_some() {
             Some(Constant::Bytes)
         } else {
-            self.is_from_round_period().then_some(Constant::Period)
+            self.timer_from_event().map(|_| Constant::Period)
         }
     }
 
@@ -345,6 +347,33 @@ impl Rhythm {
     fn power_of_two(&self) -> f64 {
         self.bytes.mean.log2().floor().max(10.0).exp2()
     }
+}
+
+/// The median.
+fn usual_bytes(bursts: &[Burst]) -> u64 {
+    let mut bytes: Vec<u64> = bursts.iter().map(|burst| burst.bytes).collect();
+    bytes.sort_unstable();
+    bytes.get(bytes.len() / 2).copied().unwrap_or(0)
+}
+
+/// A write that fills a buffer twice lets go of two blocks at once.
+fn blocks_in(burst: &Burst, block: u64) -> f64 {
+    match burst.bytes.checked_rem(block) {
+        Some(0) => (burst.bytes / block).max(1) as f64,
+        _ => 1.0,
+    }
+}
+
+/// Whether a buffer that fills has cut these: equal to the byte, or several blocks of that size,
+/// though their numbers of events (`steps`) are not equal.
+pub fn are_cut(full: &[Burst], steps: impl Fn(&Burst) -> u64) -> bool {
+    let block = usual_bytes(full);
+    let is_whole = |burst: &Burst| burst.bytes as f64 == blocks_in(burst, block) * block as f64;
+    let of_a_block = |burst: &Burst| steps(burst) as f64 / blocks_in(burst, block);
+    full.iter().all(is_whole)
+        && full
+            .windows(2)
+            .any(|two| of_a_block(&two[0]) != of_a_block(&two[1]))
 }
 
 /// Start to start, those of several periods divided by their number.

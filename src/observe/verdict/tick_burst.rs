@@ -28,13 +28,21 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         }
         None => String::new(),
     };
+    // It waits for its first event before it counts, so its period is longer by a part of a gap.
+    let timer = match rhythm.timer_from_event() {
+        Some(timer) if !rhythm.has_round_period() => format!(
+            "a timer of {} that the first event it holds back starts",
+            time(timer as u64)
+        ),
+        _ => "a timer".to_owned(),
+    };
     Some(Fired {
         side: Side::Upstream,
         at_ms: None,
         confidence: found.confidence,
         sentence: format!(
-            "A burst every {} ({} full ones, the period varies by {} %), of {} events and {}: a \
-             timer lets go of what has come since, in a hop before this proxy or in the server.{also}",
+            "A burst every {} ({} full ones, the period varies by {} %), of {} events and {}: {timer} \
+             lets go of what has come since, in a hop before this proxy or in the server.{also}",
             time(rhythm.period.mean as u64),
             rhythm.n,
             rhythm.period_percent(),

@@ -2,7 +2,7 @@
 //! Equal bytes, period or count per group would name a kind of buffer; this is what is left when
 //! nothing of that is proven.
 
-use super::engine::LONGEST_STEP;
+use super::engine::{DRAFT, LONGEST_STEP};
 use super::facts::{Facts, SHARED};
 use super::hints::{COALESCED, with_clues};
 use super::rhythm::Constant;
@@ -41,13 +41,12 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         .filter(|&steps| steps > facts.choices())
         .count();
     let period = facts.burst_period()?;
-    // Where nothing is constant, what an engine could do at all is no hop's.
-    if period < LONGEST_STEP {
-        return None;
-    }
     let shared = facts.steps_per_read() >= SHARED || period >= LEAST_STALL;
     let least = engine::least_held(period as f64, shared)?;
-    if facts.steps_per_burst() < least || groups < LEAST_GROUPS {
+    // Where nothing is constant, what an engine could do at all is no hop's.
+    let least = if period < LONGEST_STEP { DRAFT } else { least };
+    let steps = facts.steps_per_burst();
+    if steps < least || groups < LEAST_GROUPS || !engine::can_make(steps, period as f64) {
         return None;
     }
     let n = facts.n();

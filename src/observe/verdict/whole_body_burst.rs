@@ -1,6 +1,6 @@
 //! Everything came at once, at the end: something before this proxy gathered the whole answer.
 
-use super::engine::FASTEST;
+use super::engine::{DRAFT, FASTEST};
 use super::facts::{Facts, SHARED};
 use super::hints::{WHOLE_BODY, with_clues};
 use super::words::{count, time};
@@ -8,10 +8,11 @@ use super::{Fired, Rule, producer_batched};
 use crate::observe::record::{Flag, Side, Timing};
 use crate::observe::stats::{Us, in_ms};
 
-/// Steps of a stream that no live one brings at once.
+/// Steps of a stream that no live one brings at once after a long wait. After a short one it may be
+/// all that an engine's one draft had.
 const MANY: u64 = 4;
 
-/// With fewer steps a short answer after a short wait is natural; not after such a wait, µs.
+/// A wait in which more of a live stream would have come, µs.
 const LONG_WAIT: Us = 1_000_000;
 
 /// In a wait shorter than this hardly anything can have been held, µs.
@@ -67,7 +68,11 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
             .iter()
             .any(|(part, pace)| span * part <= wait && span <= (n - 1) * pace);
     let at_once = span * PART_OF_WAIT <= wait && (together || after_long_wait);
-    let is_much = per_choice >= MANY || (per_choice >= 2 && together && wait >= LONG_WAIT);
+    let is_much = if wait >= LONG_WAIT {
+        per_choice >= MANY || (per_choice >= 2 && together)
+    } else {
+        per_choice as f64 > DRAFT
+    };
     if !at_once || !is_much {
         return None;
     }

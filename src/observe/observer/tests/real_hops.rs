@@ -140,3 +140,73 @@ fn a_short_answer_of_an_engine_that_speculates_is_steady() {
         assert!(confidence(&record) <= 0.6);
     }
 }
+
+#[test]
+fn two_blocks_at_once_are_two_blocks() {
+    // Drafts of one to five events, so that a write may fill a buffer of 1 KiB twice.
+    let (mut noise, mut at, mut made) = (noise(5), 200.0, Vec::new());
+    for _ in 0..120 {
+        at += 50.0 * (0.9 + 0.2 * noise());
+        for _ in 0..1 + (5.0 * noise()) as u32 {
+            made.push((at, sized(226.0)));
+        }
+    }
+    let mut reads: Reads = Vec::new();
+    for (at, bytes) in through_buffer(&made, 1_024, true) {
+        match reads.last_mut() {
+            Some((last, all)) if *last == at => all.extend(bytes),
+            _ => reads.push((at, bytes)),
+        }
+    }
+    assert!(reads.iter().any(|(_, bytes)| bytes.len() == 2_048));
+    let record = observe(reads);
+    assert_eq!(timing(&record), Timing::BlockBurst, "{:?}", record.verdict);
+    assert_eq!(evidence(&record, "burst_bytes"), 1_024.0);
+}
+
+#[test]
+fn a_block_with_a_timer_beside_it_was_merged() {
+    // Caddy with `flush_interval`: 4096 bytes at a time, and what there is every 250 ms.
+    let made = engine(5.0, 0.8, 340.0).make(700, 4);
+    let (mut held, mut reads, mut due) = (Vec::new(), Vec::new(), 450.0);
+    for (at, bytes) in &made {
+        held.extend_from_slice(bytes);
+        if *at >= due {
+            reads.push((*at, std::mem::take(&mut held)));
+            due = at + 250.0;
+        } else if held.len() >= 4_096 {
+            let rest = held.split_off(4_096);
+            reads.push((*at, std::mem::replace(&mut held, rest)));
+        }
+    }
+    let record = observe(end(&made, held, reads));
+    assert_eq!(timing(&record), Timing::TransportCoalesced);
+}
+
+#[test]
+fn the_first_of_the_pairs_need_not_be_whole() {
+    let mut script = chat().at(200.0, joined([role(), word()]));
+    for i in 1..=9 {
+        script = script.at(200.0 + 252.0 * f64::from(i), joined([word(), word()]));
+    }
+    let record = script.at(2_470.0, joined([finish(), done()])).end(2_470.0);
+    assert!(KINDS.contains(&timing(&record)), "{:?}", record.verdict);
+}
+
+#[test]
+fn an_answer_of_one_draft_is_not_accused() {
+    for tokens in [2, 5, 8] {
+        let record = chat()
+            .at(65.0, role())
+            .at(406.0, joined((0..tokens).map(|_| word())))
+            .at(420.0, joined([finish(), done()]))
+            .end(420.0);
+        assert_eq!(timing(&record), Timing::Irregular, "{:?}", record.verdict);
+        assert!(confidence(&record) <= 0.4);
+    }
+    let more = chat()
+        .at(406.0, joined((0..9).map(|_| word())))
+        .at(420.0, joined([finish(), done()]))
+        .end(420.0);
+    assert_eq!(timing(&more), Timing::WholeBodyBurst);
+}
