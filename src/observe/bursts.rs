@@ -91,7 +91,7 @@ pub fn with_rest_of_large(bursts: &[Burst]) -> Vec<Burst> {
 }
 
 /// Times from the start of a burst to the start of the next.
-pub fn starts(bursts: &[Burst]) -> impl Iterator<Item = Us> {
+pub fn starts(bursts: &[Burst]) -> impl Iterator<Item = Us> + Clone {
     bursts.windows(2).map(|pair| pair[1].start - pair[0].start)
 }
 

@@ -16,6 +16,7 @@ mod engine;
 mod evenness;
 mod facts;
 pub(crate) mod hints;
+mod in_steps;
 mod late_first_token;
 mod late_header;
 mod late_tail;

@@ -4,6 +4,7 @@
 mod bodies;
 mod cuts;
 mod dialects;
+mod drafts;
 mod ends;
 mod golden;
 mod grammar;

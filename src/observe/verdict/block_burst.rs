@@ -41,13 +41,14 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         }
         None => String::new(),
     };
+    let doubt = found.doubt();
     Some(Fired {
         side: Side::Upstream,
         at_ms: None,
         confidence: found.confidence,
         sentence: format!(
             "Bursts of {} each ({} full ones, {apart}; an event has {}), one every {}: \
-             {buffer} before this proxy fills, and then lets go.{also}",
+             {buffer} before this proxy fills, and then lets go.{also}{doubt}",
             bytes(rhythm.bytes.mean),
             rhythm.n,
             bytes(rhythm.event_bytes()),

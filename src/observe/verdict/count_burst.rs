@@ -24,11 +24,12 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         confidence: found.confidence,
         sentence: format!(
             "Bursts of {} events each ({} full ones), one every {}, of {}: neither a size nor a \
-             time is constant, so something that counts events lets go of them together.",
+             time is as constant, so something that counts events lets go of them together.{}",
             range(rhythm.steps.min.to_string(), rhythm.steps.max.to_string()),
             rhythm.n,
             time(rhythm.period.mean as u64),
             range(bytes(rhythm.bytes.min), bytes(rhythm.bytes.max)),
+            found.doubt(),
         ),
         hint: with_clues(
             facts,

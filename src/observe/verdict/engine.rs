@@ -18,6 +18,13 @@ pub const MOST_PER_STEP: f64 = 5.0;
 /// read of its own: a hop that lets go of what it holds does so in one write.
 pub const DRAFT: f64 = 8.0;
 
+/// The longest step of one that drafts, µs: a large model on a CPU. Up to here, so few events at once
+/// may be its own.
+const LONGEST_DRAFT: Us = 500_000;
+
+/// What a sentence says where that is so.
+pub const AS_WELL: &str = " An engine that speculates, with steps as long, would look the same.";
+
 /// So many events at once will do to tell a hop where its bursts are cut within events.
 pub const CUT: f64 = 2.0;
 
@@ -41,6 +48,11 @@ pub fn least_of_timer(period: f64) -> Option<f64> {
     } else {
         least_held(period, true)
     }
+}
+
+/// Whether one that drafts can have made up to so many at once in such a period (µs).
+pub fn could_draft(most: f64, period: f64) -> bool {
+    most <= DRAFT && period < LONGEST_DRAFT as f64
 }
 
 /// Whether an engine can have made so many events, on average, in such a period (µs). Faster is a

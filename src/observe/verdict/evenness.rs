@@ -1,12 +1,12 @@
 //! What no rule explains: steady where the gaps are even, else irregular.
 
-use super::engine::{DRAFT, FASTEST, LONGEST_STEP, MOST_PER_STEP};
+use super::engine::FASTEST;
 use super::facts::{Facts, Unit};
-use super::rhythm;
+use super::in_steps;
 use super::words::{count, range, time};
-use crate::observe::bursts::{self, Burst};
+
 use crate::observe::record::{Side, Timing, Verdict};
-use crate::observe::stats::{self, Us, in_ms};
+use crate::observe::stats::{Us, in_ms};
 use crate::observe::timeline::LEAST_STALL;
 
 /// Gaps of a healthy stream differ (several tokens per event, a busy machine), but nine of ten are
@@ -16,9 +16,6 @@ const SPREAD: Us = 5;
 /// Gaps beyond that spread take at most this part of the stream's time. Few large ones among many
 /// tiny ones are groups, however their parts are spaced.
 const PART_IN_LARGE: Us = 4;
-
-/// An engine's steps that show that it has them.
-const LEAST_STEPS: usize = 3;
 
 /// Steps per burst and choice, on average. More is not one by one.
 const ONE_BY_ONE: f64 = 1.5;
@@ -43,6 +40,9 @@ const LEAST_GAPS: u64 = 2;
 /// the rest are seen in its gaps alone.
 const SURE_OF_BEGINNING: f64 = 0.6;
 
+/// How sure one can be of an engine whose steps are a timer's as well.
+const OR_A_TIMER: f64 = 0.5;
+
 /// Whether the gaps are even.
 pub fn is_even(facts: &Facts<'_>) -> bool {
     let gaps = facts.gaps();
@@ -52,7 +52,7 @@ pub fn is_even(facts: &Facts<'_>) -> bool {
     let Some(usual) = gaps.median_non_zero() else {
         return false;
     };
-    if is_in_steps(facts) {
+    if in_steps::is_in_steps(facts) {
         return true;
     }
     let few = gaps.n() < FEW;
@@ -69,36 +69,6 @@ pub fn is_even(facts: &Facts<'_>) -> bool {
         && gaps.sum_above(SPREAD * usual) * PART_IN_LARGE <= gaps.sum()
         && facts.summary.stalls.is_empty()
         && (is_fast || !has_lump(facts, usual))
-}
-
-/// Whether an engine of several tokens a step made it, as one that speculates does: a few events at
-/// once, never more than a draft, at even times no further apart than its steps are.
-fn is_in_steps(facts: &Facts<'_>) -> bool {
-    let bursts = facts.bursts();
-    let Some(period) = bursts::period(&bursts) else {
-        return false;
-    };
-    let most = bursts.iter().map(|burst| facts.unit().steps(burst)).max();
-    let mut gaps: Vec<Us> = bursts::starts(&bursts).collect();
-    gaps.sort_unstable();
-    let late: Us = gaps.iter().filter(|&&gap| gap > SPREAD * period).sum();
-    bursts.len() >= LEAST_STEPS
-        && facts.is_kept_whole()
-        && !is_cut(&bursts, facts)
-        && period < LONGEST_STEP
-        && facts.steps_per_burst() < MOST_PER_STEP
-        && most.unwrap_or(0) as f64 <= DRAFT * facts.choices() as f64
-        && stats::percentile(&gaps, 90).unwrap_or(0) <= SPREAD * period
-        && late * PART_IN_LARGE <= gaps.iter().sum()
-        && facts.summary.stalls.is_empty()
-}
-
-/// Whether a buffer has cut all but the first and the last of them.
-fn is_cut(bursts: &[Burst], facts: &Facts<'_>) -> bool {
-    let [_, full @ .., _] = bursts else {
-        return false;
-    };
-    rhythm::are_cut(full, |burst| facts.unit().steps(burst))
 }
 
 fn has_lump(facts: &Facts<'_>, usual: Us) -> bool {
@@ -127,6 +97,10 @@ pub fn confidence(facts: &Facts<'_>) -> f64 {
     }
 }
 
+fn shown(steps: Option<u64>) -> String {
+    steps.unwrap_or(0).to_string()
+}
+
 /// The verdict where no rule fired.
 pub fn judge(facts: &Facts<'_>) -> Verdict {
     let (gaps, n) = (facts.gaps(), facts.n());
@@ -146,17 +120,22 @@ pub fn judge(facts: &Facts<'_>) -> Verdict {
         ),
         _ => count(n, unit),
     };
-    let at_once = facts.steps_by_burst();
-    let (least, most) = at_once.fold((u64::MAX, 0), |(least, most), steps| {
-        (least.min(steps), most.max(steps))
-    });
-    let figures = if even && facts.steps_per_burst() > ONE_BY_ONE {
-        let range = range(least.to_string(), most.to_string());
+    let in_steps = even && facts.steps_per_burst() > ONE_BY_ONE;
+    let doubt = if in_steps {
+        in_steps::timer_as_well(facts)
+    } else {
+        None
+    };
+    let figures = if in_steps {
+        let at_once = facts.steps_by_burst();
+        let (least, most) = (at_once.clone().min(), at_once.max());
+        let range = range(shown(least), shown(most));
         format!("{figures}, {range} at a time as an engine that speculates gives them")
     } else {
         figures
     };
     let ending = match (even, gaps.n()) {
+        _ if facts.n() > 1 && gaps.max() == Some(0) => ": all at once, and too few to tell more.",
         (_, 0..4) => ": too few to tell much.",
         (true, _) => ".",
         (false, _) => ": uneven, and no rule fits.",
@@ -178,9 +157,17 @@ pub fn judge(facts: &Facts<'_>) -> Verdict {
         } else {
             Timing::Irregular
         },
-        side: (!even).then_some(Side::Upstream),
-        confidence: confidence(facts).min(if even { 1.0 } else { 0.7 }),
-        summary: figures + ending,
+        side: match even {
+            true => None,
+            false if gaps.max() == Some(0) => Some(Side::Unknown),
+            false => Some(Side::Upstream),
+        },
+        confidence: confidence(facts).min(match (even, &doubt) {
+            (true, None) => 1.0,
+            (true, Some(_)) => OR_A_TIMER,
+            (false, _) => 0.7,
+        }),
+        summary: figures + ending + &doubt.unwrap_or_default(),
         evidence: super::evidence(numbers),
         cut: None,
         findings: Vec::new(),

@@ -168,7 +168,7 @@ impl Facts<'_> {
     }
 
     /// Steps in each burst that has any; none where only chunks are known.
-    pub fn steps_by_burst(&self) -> impl Iterator<Item = u64> {
+    pub fn steps_by_burst(&self) -> impl Iterator<Item = u64> + Clone {
         let unit = self.unit();
         self.bursts
             .iter()

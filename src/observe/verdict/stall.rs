@@ -5,7 +5,7 @@ use super::facts::{Facts, Unit};
 use super::transport_coalesced;
 use super::words::time;
 use crate::observe::record::{Flag, Stall};
-use crate::observe::stats::Us;
+use crate::observe::stats::{self, Us};
 
 /// How sure one is of the kind of a pause when it is not known what came after it.
 const UNKNOWN: f64 = 0.4;
@@ -15,6 +15,9 @@ const PART_OF_MISSING: u64 = 4;
 
 /// And at least so many events per choice: two in one read are chance.
 const LEAST_LUMP: u64 = 3;
+
+/// And more than nearly all other bursts (percentile): an engine that speculates goes on with a draft.
+const USUAL: usize = 90;
 
 /// The worst pause of a stream, and what came after it.
 pub struct Pause<'a> {
@@ -40,14 +43,20 @@ impl Pause<'_> {
             return None;
         }
         let usual = facts.gaps().median_non_zero().unwrap_or(0).max(1);
-        let missing = (stall.gap_ms * 1000.0) as Us / usual;
+        let mut at_once: Vec<u64> = facts.steps_by_burst().collect();
+        at_once.sort_unstable();
+        let at_once = stats::percentile(&at_once, USUAL).unwrap_or(0);
+        let gaps = (stall.gap_ms * 1000.0) / usual as f64;
+        let missing = (gaps * facts.steps_per_burst() * facts.choices() as f64) as u64;
         Some(Pause {
             stall,
             usual,
             missing,
             // Not all events: what ends a stream often shares the last token's write, and was not missing.
             lump: facts.lump_after(stall),
-            least_lump: (missing / PART_OF_MISSING).max(LEAST_LUMP * facts.choices()),
+            least_lump: (missing / PART_OF_MISSING)
+                .max(LEAST_LUMP * facts.choices())
+                .max(at_once + 1),
         })
     }
 

@@ -30,19 +30,20 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
     };
     // It waits for its first event before it counts, so its period is longer by a part of a gap.
     let timer = match rhythm.timer_from_event() {
-        Some(timer) if !rhythm.has_round_period() => format!(
+        Some(timer) => format!(
             "a timer of {} that the first event it holds back starts",
             time(timer as u64)
         ),
-        _ => "a timer".to_owned(),
+        None => "a timer".to_owned(),
     };
+    let doubt = found.doubt();
     Some(Fired {
         side: Side::Upstream,
         at_ms: None,
         confidence: found.confidence,
         sentence: format!(
             "A burst every {} ({} full ones, the period varies by {} %), of {} events and {}: {timer} \
-             lets go of what has come since, in a hop before this proxy or in the server.{also}",
+             lets go of what has come since, in a hop before this proxy or in the server.{also}{doubt}",
             time(rhythm.period.mean as u64),
             rhythm.n,
             rhythm.period_percent(),

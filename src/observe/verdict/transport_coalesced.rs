@@ -15,6 +15,9 @@ use crate::observe::timeline::LEAST_STALL;
 /// Groups that prove a habit; a single one is a stall that was made up for.
 const LEAST_GROUPS: usize = 2;
 
+/// How sure one can be where an engine's drafts give the same.
+const SURE_OF_DRAFTS: f64 = 0.6;
+
 /// Fewer bursts than this cannot have a constant.
 const FEW: u64 = 5;
 
@@ -52,6 +55,8 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let n = facts.n();
     let all = facts.steps_by_burst().count() as u64;
     let largest = facts.steps_by_burst().max().unwrap_or(0);
+    let could_be_engine =
+        engine::could_draft(largest as f64 / facts.choices() as f64, period as f64);
     let constant = if all < FEW {
         " So few cannot tell a buffer that fills from a timer."
     } else {
@@ -60,12 +65,17 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     Some(Fired {
         side: Side::Upstream,
         at_ms: None,
-        confidence: if groups >= 4 { 0.9 } else { 0.7 },
+        confidence: match groups {
+            _ if could_be_engine => SURE_OF_DRAFTS,
+            ..4 => 0.7,
+            _ => 0.9,
+        },
         sentence: format!(
-            "{} came in {}, up to {largest} at once, one burst every {}: they were merged before this proxy.{constant}",
+            "{} came in {}, up to {largest} at once, one burst every {}: they were merged before this proxy.{constant}{}",
             count(n, "event"),
             count(all, "burst"),
             time(period),
+            if could_be_engine { engine::AS_WELL } else { "" },
         ),
         hint: with_clues(facts, &format!("look before this proxy: {COALESCED}")).into(),
         evidence: vec![

@@ -27,8 +27,9 @@ const PART_OF_WAIT: Us = 10;
 /// to that, the longer the wait must have been.
 const PART_AND_PACE: [(Us, Us); 2] = [(50, 500), (200, 1_500)];
 
-/// How sure the pace alone makes one.
+/// How sure the pace alone makes one: less where an engine is known that is as fast.
 const SURE_OF_PACE: f64 = 0.6;
+const SURE_OF_AN_ENGINE_S_PACE: f64 = 0.3;
 
 /// Steps from which it is no short stream.
 const LONG: u64 = 20;
@@ -76,6 +77,12 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
     if !at_once || !is_much {
         return None;
     }
+    let an_engine_s = !together && span >= (n - 1) * FASTEST;
+    let by_pace = match (together, an_engine_s) {
+        (true, _) => 1.0,
+        (false, true) => SURE_OF_AN_ENGINE_S_PACE,
+        (false, false) => SURE_OF_PACE,
+    };
     let confidence: f64 = match (n, wait) {
         (_, ..SHORT_WAIT) => 0.4,
         (LONG.., LONG_WAIT..) => 0.95,
@@ -90,6 +97,9 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         time(wait),
         count(facts.n_reads(), "read"),
     );
+    if an_engine_s {
+        sentence += " A very fast engine after a queue would look the same.";
+    }
     let is_small = facts.summary.bytes < BLOCKS;
     if is_small {
         sentence += " So short a stream cannot tell a whole body from a block that never filled.";
@@ -101,7 +111,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         side: Side::Upstream,
         at_ms: facts.first().map(in_ms),
         confidence: confidence
-            .min(if together { 1.0 } else { SURE_OF_PACE })
+            .min(by_pace)
             .min(if is_small { SURE_OF_SMALL } else { 1.0 }),
         sentence,
         hint: with_clues(
