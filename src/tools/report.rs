@@ -4,6 +4,7 @@
 
 pub mod explain;
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use jiff::tz::TimeZone;
 
 use super::logs::{BadLine, Log};
 use super::plot::Look;
+use crate::observe::across::History;
 use crate::observe::record::RequestRecord;
 use crate::sink::console;
 
@@ -35,26 +37,48 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
         records.extend(more);
         bad.extend(unread);
     }
+    look_across(&mut records);
     match &options.explain {
         Some(id) => {
-            let record = find(&records, id)?;
+            let record = find(&records, id).map_err(|error| match told(&bad) {
+                Some(unread) => error.context(unread),
+                None => error,
+            })?;
             write!(out, "{}", explain::text(record, options.look)).context("cannot print it")
         }
         None => list(&records, &bad, options.look, out).context("cannot print them"),
     }
 }
 
-/// The one request that `id` is meant for.
+/// Adds to each record what it has in common with those before it, as the proxy does while it runs.
+/// Records stand in a log in the order in which they ended; logs are taken in the order given.
+fn look_across(records: &mut [RequestRecord]) {
+    let mut histories: HashMap<_, History> = HashMap::new();
+    for record in records {
+        let upstream = (record.instance.clone(), record.upstream.name.clone());
+        histories.entry(upstream).or_default().apply(record);
+    }
+}
+
+/// The one request that `id` is meant for: dripline's own id, or the client's, the trace's or the answer's.
 fn find<'a>(records: &'a [RequestRecord], id: &str) -> anyhow::Result<&'a RequestRecord> {
     let ids = |record: &'a RequestRecord| {
-        let client = record.request.request_id.as_deref();
-        std::iter::once(record.id.as_str()).chain(client)
+        let others = [
+            &record.request.request_id,
+            &record.request.trace_id,
+            &record.response.id,
+        ];
+        let others = others.into_iter().filter_map(|other| other.as_deref());
+        std::iter::once(record.id.as_str()).chain(others)
     };
     let fitting = |fits: fn(&str, &str) -> bool| {
         let mut found = records
             .iter()
             .filter(|record| ids(record).any(|own| fits(own, id)));
-        (found.next(), found.next())
+        let first = found.next();
+        // One log may be given twice.
+        let is_another = |other: &&RequestRecord| first.is_some_and(|first| first.id != other.id);
+        (first, found.find(is_another))
     };
     let whole = fitting(|own, id| own == id);
     let found = if whole.0.is_some() {
@@ -96,20 +120,28 @@ fn list(
         let line = console::line(record, &TimeZone::system(), rest);
         writeln!(out, "{:width$}  {line}", record.id)?;
     }
+    match told(bad) {
+        Some(unread) => writeln!(out, "{unread}"),
+        None => Ok(()),
+    }
+}
+
+/// How many lines gave no record, if any.
+fn told(bad: &[BadLine]) -> Option<String> {
     match bad {
-        [] => Ok(()),
-        [line] => writeln!(out, "1 line could not be read: {line}"),
-        [line, ..] => writeln!(
-            out,
+        [] => None,
+        [line] => Some(format!("1 line could not be read: {line}")),
+        [line, ..] => Some(format!(
             "{} lines could not be read, the first: {line}",
             bad.len()
-        ),
+        )),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observe::record::End;
     use crate::tools::logs::sample;
 
     fn named(id: &str, request_id: Option<&str>) -> RequestRecord {
@@ -138,7 +170,36 @@ mod tests {
             several.contains("01AB") && several.contains("01AC"),
             "{several}"
         );
+        let mut twice = records.to_vec();
+        twice.extend(records.clone());
+        assert_eq!(find(&twice, "01AC").unwrap().id, "01AC");
+        let mut answered = named("01B", None);
+        answered.response.id = Some("chatcmpl-7".to_owned());
+        answered.request.trace_id = Some("4bf92f35".to_owned());
+        for id in ["chatcmpl-7", "4bf9"] {
+            assert_eq!(find(&[answered.clone()], id).unwrap().id, "01B");
+        }
         let none = find(&records, "x").unwrap_err().to_string();
         assert!(none.contains("\"x\" among 3 records"), "{none}");
+    }
+
+    #[test]
+    fn cuts_at_one_age_are_a_limit_in_a_report_too() {
+        let mut records: Vec<_> = (0..6u32)
+            .map(|i| {
+                let mut record = named(&format!("0{i}"), None);
+                record.started_at = format!("2026-12-02T05:0{i}:00Z");
+                record.end = End::Truncated;
+                record.at.end_ms = Some(42_000.0 + f64::from(i));
+                record.silence.before_end_ms = Some(20.0 + 400.0 * f64::from(i));
+                record
+            })
+            .collect();
+        look_across(&mut records);
+        let codes = &records[5].verdict.as_ref().unwrap().findings;
+        assert!(
+            codes.iter().any(|finding| finding.code == "total_cut"),
+            "{codes:?}"
+        );
     }
 }

@@ -10,7 +10,12 @@ pub const RULE: Rule = Rule {
     code: "stall_no_catch_up",
     timing: Some(Timing::StallNoCatchUp),
     about: "one pause of 250 ms or more, and gaps as usual after it",
-    rests_on: &["stalls", "gaps.token.p50_ms", "gaps.token.p90_ms"],
+    rests_on: &[
+        "stalls",
+        "stalls.0.catch_up_events",
+        "gaps.token.p50_ms",
+        "gaps.token.p90_ms",
+    ],
     check,
 };
 

@@ -11,7 +11,12 @@ pub const RULE: Rule = Rule {
     code: "stall_with_catch_up",
     timing: Some(Timing::StallWithCatchUp),
     about: "one pause of 250 ms or more, and a lump of what was missing after it",
-    rests_on: &["stalls", "gaps.token.p50_ms", "gaps.token.p90_ms"],
+    rests_on: &[
+        "stalls",
+        "stalls.0.catch_up_events",
+        "gaps.token.p50_ms",
+        "gaps.token.p90_ms",
+    ],
     check,
 };
 

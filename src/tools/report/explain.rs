@@ -13,6 +13,9 @@ use crate::tools::plot::{DRIP_LEGEND, Look, drip, drip_axis};
 /// Columns that a name from outside may take.
 const NAME: usize = 48;
 
+/// Of these rules one fires at most, the one that fits best.
+const CONSTANTS: [&str; 3] = ["block_burst", "tick_burst", "count_burst"];
+
 /// Between the edge and what belongs to a heading.
 const INDENT: &str = "  ";
 
@@ -146,21 +149,20 @@ fn rules(page: &mut Page, record: &RequestRecord) {
     }
     page.heading("what did not");
     let json = serde_json::to_value(record).unwrap_or_default();
-    for rule in &RULES {
-        if verdict
-            .findings
-            .iter()
-            .any(|finding| finding.code == rule.code)
-        {
-            continue;
-        }
+    let has_fired = |code: &str| verdict.findings.iter().any(|finding| finding.code == code);
+    let constant = CONSTANTS.into_iter().find(|code| has_fired(code));
+    for rule in RULES.iter().filter(|rule| !has_fired(rule.code)) {
         page.line(&format!("{}: looks for {}", rule.code, rule.about));
         let figures: Vec<String> = rule
             .rests_on
             .iter()
             .map(|field| format!("{field} {}", value(&json, field)))
             .collect();
-        page.inner(&format!("Here: {}.", figures.join(", ")));
+        let outdone = match constant {
+            Some(other) if CONSTANTS.contains(&rule.code) => format!("; {other} fits better"),
+            _ => String::new(),
+        };
+        page.inner(&format!("Here: {}{outdone}.", figures.join(", ")));
     }
 }
 
@@ -186,7 +188,7 @@ fn value(record: &Value, field: &str) -> String {
             })
             .collect::<Vec<_>>()
             .join(" "),
-        Some(Value::Array(all)) => format!("{} of them", all.len()),
+        Some(Value::Array(all)) => all.len().to_string(),
         Some(other) => other.to_string(),
     }
 }
