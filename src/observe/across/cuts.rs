@@ -11,6 +11,7 @@ use super::us;
 use crate::observe::record::{Api, Cut, CutKind, End, Finding, RequestRecord, Side};
 use crate::observe::stats::{Us, in_ms};
 use crate::observe::verdict::cut;
+use crate::observe::verdict::cut::FLOWING;
 use crate::observe::verdict::words::time;
 
 /// Codes of findings on a cut: the surest one stands.
@@ -41,9 +42,6 @@ const ONE_EVENT: i64 = 200_000;
 /// No limit is shorter, µs. Below it lie the gaps between tokens, where every stream is cut that is
 /// cut at any moment.
 const SHORTEST: Us = 500_000;
-
-/// Bytes were flowing if the silence before the cut is at most this part of the age.
-const FLOWING: Us = 10;
 
 /// The latest cuts, and what was not cut.
 #[derive(Debug, Default)]

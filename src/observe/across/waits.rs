@@ -7,12 +7,12 @@
 //! the more the less the number itself says.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 
 use super::agree::Latest;
 use super::us;
 use crate::observe::record::{Finding, Origin, RequestRecord, Side};
 use crate::observe::stats::Us;
+use crate::observe::verdict::hints;
 use crate::observe::verdict::words::{range, time};
 
 /// Requests that are kept: with prompts of all sizes among them, and few enough that a setting that
@@ -39,11 +39,6 @@ const ODD: usize = 8;
 
 /// Less is what servers take to begin, µs.
 const SHORTEST: Us = 30_000;
-
-/// Known constants, from and to, µs: Linux' delayed ACK comes after 40 ms, at the next tick; corks
-/// (`TCP_CORK`, HAProxy) and other systems' delayed ACKs hold for 200 ms.
-const DELAYED_ACK: RangeInclusive<Us> = 39_000..=46_000;
-const CORK: RangeInclusive<Us> = 198_000..=212_000;
 
 /// The header is apart from the work on the prompt if the first token comes so much later, µs.
 const APART: Us = 10_000;
@@ -158,20 +153,14 @@ impl Waits {
 }
 
 fn is_known(added: Us) -> bool {
-    DELAYED_ACK.contains(&added) || CORK.contains(&added)
+    hints::of_tcp_timer(added).is_some()
 }
 
 fn hint(added: Us) -> &'static str {
-    if DELAYED_ACK.contains(&added) {
-        "40 ms is a delayed ACK: a hop writes in two steps without `TCP_NODELAY`; set it at the server and at each \
-         hop before this proxy (`tcp_nodelay on`)"
-    } else if CORK.contains(&added) {
-        "200 ms is a cork or a delayed ACK: `option http-no-delay` in HAProxy, `TCP_NODELAY` and no `TCP_CORK` at \
-         the server and at each hop before this proxy"
-    } else {
+    hints::of_tcp_timer(added).unwrap_or(
         "look for a call that is made for each request before its work begins (a name lookup, authentication, a rate \
-         limiter, a guard), and cache it; or it is the way from the first hop to the server"
-    }
+         limiter, a guard), and cache it; or it is the way from the first hop to the server",
+    )
 }
 
 /// The waits of a warm stream that an upstream answered.

@@ -20,7 +20,7 @@ const LIMITS: [Us; 14] = [
 const TOLERANCE: Us = 3;
 
 /// Bytes were flowing if the silence before the cut is at most this part of the age.
-const FLOWING: Us = 10;
+pub const FLOWING: Us = 10;
 
 /// Finds the limit, if one fits.
 pub fn find(facts: &Facts<'_>) -> Option<Cut> {

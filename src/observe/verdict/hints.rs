@@ -1,8 +1,11 @@
 //! What to try: what was seen of the likely cause of a burst, before what its rule has to say; and the settings that
 //! let go of each kind, which one vantage point and two (`dripline hops`) name alike.
 
+use std::ops::RangeInclusive;
+
 use super::facts::Facts;
 use crate::observe::record::Flag;
+use crate::observe::stats::Us;
 
 /// What holds a whole answer, and how to make it let go.
 pub(crate) const WHOLE_BODY: &str = "response buffering: `proxy_buffering off` or `X-Accel-Buffering: no` (nginx), \
@@ -17,6 +20,28 @@ pub(crate) const BLOCKS: &str = "`proxy_buffering off` or `X-Accel-Buffering: no
 pub(crate) const TICKS: &str = "`flush_interval -1` (Caddy; `FlushInterval` of Go's ReverseProxy; they wait only \
     where a reply has a length and is no event stream), `option http-no-delay` (HAProxy) and TCP_NODELAY at 40 to 200 ms, \
     a server or a moderation filter that releases text in groups (`stream_interval` and the like)";
+
+/// How long TCP waits, µs: Linux's least delay of an ACK is 40 ms; a cork (`TCP_CORK`, HAProxy's MSG_MORE)
+/// and other systems' delayed ACKs hold for 200 ms (tcp(7)). Timers fire late, never early.
+const DELAYED_ACK: RangeInclusive<Us> = 39_000..=46_000;
+const CORK: RangeInclusive<Us> = 198_000..=212_000;
+
+/// What to try where something waits for so long, µs, if TCP itself may be what waits.
+pub(crate) fn of_tcp_timer(wait: Us) -> Option<&'static str> {
+    if DELAYED_ACK.contains(&wait) {
+        Some(
+            "40 ms is a delayed ACK: a hop writes in two steps without `TCP_NODELAY`; set it at the server and at each \
+             hop before this proxy (`tcp_nodelay on`)",
+        )
+    } else if CORK.contains(&wait) {
+        Some(
+            "200 ms is a cork or a delayed ACK: `option http-no-delay` in HAProxy, `TCP_NODELAY` and no `TCP_CORK` at \
+             the server and at each hop before this proxy",
+        )
+    } else {
+        None
+    }
+}
 
 /// What counts events.
 pub(crate) const COUNTS: &str = "a guard that checks text in pieces (its chunk size), a batcher of tokens in the server or \

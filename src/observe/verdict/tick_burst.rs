@@ -1,11 +1,12 @@
 //! Bursts at constant times: a timer lets go of what has come since.
 
 use super::facts::Facts;
-use super::hints::{TICKS, with_clues};
-use super::rhythm::Constant;
+use super::hints::{TICKS, of_tcp_timer, with_clues};
+use super::rhythm::{Constant, Rhythm};
 use super::words::{bytes, range, time};
 use super::{Fired, Rule};
 use crate::observe::record::{Side, Timing};
+use crate::observe::stats::Us;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -50,11 +51,16 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
             range(rhythm.steps.min.to_string(), rhythm.steps.max.to_string()),
             range(bytes(rhythm.bytes.min), bytes(rhythm.bytes.max)),
         ),
-        hint: with_clues(
-            facts,
-            &format!("look before this proxy for a timer of this period: {TICKS}"),
-        )
-        .into(),
+        hint: with_clues(facts, &hint(rhythm)).into(),
         evidence: rhythm.evidence(),
     })
+}
+
+/// What to look for: first what is known to have such a period.
+fn hint(rhythm: &Rhythm) -> String {
+    let period = rhythm.timer_from_event().unwrap_or(rhythm.period.mean);
+    match of_tcp_timer(period as Us) {
+        Some(known) => format!("{known}; else {TICKS}"),
+        None => format!("look before this proxy for a timer of this period: {TICKS}"),
+    }
 }
