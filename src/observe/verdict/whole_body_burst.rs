@@ -38,7 +38,7 @@ const LONG: u64 = 20;
 const BLOCKS: u64 = 64 * 1024;
 
 /// How sure one can be of a whole body where it may be a block that never filled.
-const SURE_OF_SMALL: f64 = 0.9;
+const SURE_OF_SMALL: f64 = 0.85;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -86,7 +86,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
     let confidence: f64 = match (n, wait) {
         (_, ..SHORT_WAIT) => 0.4,
         (LONG.., LONG_WAIT..) => 0.95,
-        (LONG.., _) => 0.9,
+        (LONG.., _) => 0.8,
         (MANY.., LONG_WAIT..) => 0.7,
         _ => 0.5,
     };
