@@ -18,7 +18,7 @@ TEST_THREADS := 6
 # How long each fuzz target gets new inputs: in `make fuzz`, and in `make test`.
 FUZZ_SECONDS := 600
 QUICK_FUZZ_SECONDS := 5
-CALIBRATE_STREAMS := 3100
+CALIBRATE_STREAMS := 3400
 
 step = @printf '\n==> %s\n' "$(1)"
 

@@ -1,4 +1,7 @@
-"""Each hop that holds, and its twin with the setting that a hint names, on the same streams: what dripline says of both."""
+"""Each hop that holds, and its twin with the setting that a hint names, on the same streams: what dripline says of both.
+
+A scripted hop has no such setting: it is taken away, which shows that it was the hop and not the streams.
+"""
 
 import json
 from collections import Counter
@@ -9,13 +12,14 @@ from calibrate.programs import hop_table
 from calibrate.streams import Stream, make
 
 TRIED = run.OUT / "cures.json"
+TAKEN_AWAY = "scripted hop taken away"  # a cure that is `direct` sets nothing
 
 
 @dataclass
 class Cure:
     faulty: dict
     twin: dict
-    set: str
+    does: str
     before: Counter = field(default_factory=Counter)
     after: Counter = field(default_factory=Counter)
 
@@ -24,13 +28,17 @@ class Cure:
         return set(self.after) == {"steady"}
 
     def row(self) -> list[str]:
-        return [self.faulty["name"], shown(self.before), self.set, shown(self.after)]
+        return [self.faulty["name"], shown(self.before), self.does, shown(self.after)]
 
 
 def all_cures(names: list[str] | None) -> list[Cure]:
     hops = {hop["name"]: hop for hop in hop_table()["hop"]}
     chosen = [hop for hop in hops.values() if names is None or hop["name"] in names]
-    return [Cure(hop, twin(hop, hops[cure["is"]], cure), cure["set"]) for hop in chosen for cure in hop.get("cures", [])]
+    return [Cure(hop, twin(hop, hops[cure["is"]], cure), what_it_does(cure)) for hop in chosen for cure in hop.get("cures", [])]
+
+
+def what_it_does(cure: dict) -> str:
+    return TAKEN_AWAY if cure["is"] == "direct" else f"`{cure['set']}`"
 
 
 def twin(faulty: dict, cured: dict, cure: dict) -> dict:

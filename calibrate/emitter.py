@@ -51,43 +51,65 @@ class Sse:
     def __init__(self, stream_id: str, words: Words):
         self.words = words
         self.base = f'"id":"chatcmpl-{stream_id}","object":"chat.completion.chunk","created":1764680000,"model":"calibrate"'
+        self.answers = 1
+        self.reason = "stop"
 
-    def _event(self, choices: str, more: str = "") -> bytes:
-        return f'data: {{{self.base},"choices":[{choices}]{more}}}\n\n'.encode()
-
-    def role(self) -> bytes:
-        return self._event('{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}')
-
-    def token(self, size: int) -> bytes:
-        bare = self._event('{"index":0,"delta":{"content":""},"finish_reason":null}')
-        if size < len(bare) + 2:  # smaller than a whole chunk: a server that leaves the labels away
-            lean = '{"choices":[{"delta":{"content":""}}]}'
-            text = self.words.take(max(1, size - len(lean) - 8))
-            return f'data: {{"choices":[{{"delta":{{"content":"{text}"}}}}]}}\n\n'.encode()
-        text = self.words.take(size - len(bare))
-        return self._event(f'{{"index":0,"delta":{{"content":"{text}"}},"finish_reason":null}}')
+    def write(self, channel: str, sizes: list[int]) -> list[bytes]:
+        """The events of one write."""
+        if channel == "choices":
+            self.answers = len(sizes)
+            return [self._text("content", size, index) for index, size in enumerate(sizes)]
+        if channel == "role":
+            return [self._choice('"role":"assistant","content":""', index) for index in range(len(sizes))]
+        if channel == "tool":
+            return [self._tool(size) for size in sizes]
+        if channel == "comment":
+            return [b": keep-alive\n\n"]
+        return [self._text({"content": "content", "reasoning": "reasoning_content"}[channel], size) for size in sizes]
 
     def finish(self, usage: int | None) -> list[bytes]:
-        events = [self._event('{"index":0,"delta":{},"finish_reason":"stop"}')]
+        events = [self._choice("", index, f'"{self.reason}"') for index in range(self.answers)]
         if usage is not None:
             counts = f'{{"prompt_tokens":12,"completion_tokens":{usage},"total_tokens":{usage + 12}}}'
             events.append(self._event("", f',"usage":{counts}'))
         return [*events, b"data: [DONE]\n\n"]
 
+    def _event(self, choices: str, more: str = "") -> bytes:
+        return f'data: {{{self.base},"choices":[{choices}]{more}}}\n\n'.encode()
+
+    def _choice(self, delta: str, index: int = 0, reason: str = "null") -> bytes:
+        return self._event(f'{{"index":{index},"delta":{{{delta}}},"finish_reason":{reason}}}')
+
+    def _text(self, name: str, size: int, index: int = 0) -> bytes:
+        bare = self._choice(f'"{name}":""', index)
+        if size < len(bare) + 2:  # smaller than a whole chunk: a server that leaves the labels away
+            number = f'"index":{index},' if index else ""
+            lean = f'data: {{"choices":[{{{number}"delta":{{"{name}":"%s"}}}}]}}\n\n'
+            return (lean % self.words.take(max(1, size - len(lean) + 2))).encode()
+        return self._choice(f'"{name}":"{self.words.take(size - len(bare))}"', index)
+
+    def _tool(self, size: int) -> bytes:
+        if self.reason == "stop":  # the first of them names the tool
+            self.reason = "tool_calls"
+            return self._choice('"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"write","arguments":""}}]')
+        piece = '"tool_calls":[{"index":0,"function":{"arguments":"%s"}}]'
+        return self._choice(piece % self.words.take(max(1, size - len(self._choice(piece)) + 2)))
+
 
 class Ndjson:
     """Chat lines as Ollama writes them."""
 
-    BARE = '{"model":"calibrate","created_at":"2026-01-01T00:00:00.000000Z","message":{"role":"assistant","content":"%s"},"done":false}\n'
+    MESSAGE = '{"model":"calibrate","created_at":"2026-01-01T00:00:00.000000Z","message":{"role":"assistant",%s},"done":false}\n'
+    CHANNELS = {"role": '"content":"%s"', "content": '"content":"%s"', "reasoning": '"content":"","thinking":"%s"'}
 
     def __init__(self, _stream_id: str, words: Words):
         self.words = words
 
-    def role(self) -> bytes:
-        return (self.BARE % "").encode()
-
-    def token(self, size: int) -> bytes:
-        return (self.BARE % self.words.take(max(1, size - len(self.BARE) + 2))).encode()
+    def write(self, channel: str, sizes: list[int]) -> list[bytes]:
+        line = self.MESSAGE % self.CHANNELS[channel]
+        if channel == "role":
+            return [(line % "").encode()]
+        return [(line % self.words.take(max(1, size - len(line) + 2))).encode() for size in sizes]
 
     def finish(self, usage: int | None) -> list[bytes]:
         count = f',"eval_count":{usage}' if usage is not None else ""
@@ -172,8 +194,8 @@ class Play:
         stamps_file.flush()
 
     def _made(self):
-        for at_us, sizes in self.script["plan"]:
-            yield at_us, [self.format.role() if size == 0 else self.format.token(size) for size in sizes]
+        for at_us, channel, sizes in self.script["plan"]:
+            yield at_us, self.format.write(channel, sizes)
         yield self.script["finish_us"], self.format.finish(self.script["usage"])
 
     def _head(self, length: int | None) -> bytes:
@@ -197,7 +219,8 @@ class Play:
         if self.chunked:
             data = b"%x\r\n%b\r\n" % (len(data), data)
         await self._until(at_us)
-        self.writes.append([time.monotonic_ns(), len(events), self.read_ns + at_us * 1000])
+        counted = sum(not event.startswith(b":") for event in events)  # a comment is no event
+        self.writes.append([time.monotonic_ns(), counted, self.read_ns + at_us * 1000])
         self.writer.write(data)
         await self.writer.drain()  # as a real server: it waits when the other side does not read
 

@@ -9,8 +9,14 @@ from calibrate.programs import HERE, hop_table
 TICK_CV = 0.10  # the record's definitions of what is constant
 COUNT_STEP = 1
 LONG_WAIT_MS = 2000
-DRAFT_MS, DRAFT_EVENTS = 70, 5  # what speculative decoding writes on average: so many events in a step of so long
-ONE_DRAFT, SHORT_WAIT_MS = 8, 1000  # and at most, when the first of them may have taken as long as any first token
+# What speculative decoding writes: on average so many events in a step of so long on a GPU ...
+DRAFT_MS, DRAFT_EVENTS = 70, 5
+# ... and at most: of a draft up to 8 tokens are accepted at once (longer ones are seldom taken whole), and a step takes from
+# 15 ms, a small model on a GPU, to some hundred ms, a large one on a CPU.
+LONGEST_DRAFT, LONGEST_STEP_MS = 8, 500
+# A step now and then accepts one or two: drafts whose least is more are none. (A release of one write is none by truth.py.)
+LEAST_OF_DRAFTS = 2
+SHORT_WAIT_MS = 1000  # the first draft of an answer may have taken as long as any first token
 ENDS = 3  # events beside the tokens: role, finish, usage or end marker
 
 
@@ -32,6 +38,7 @@ class Table:
                     "reason": row["reason"],
                     "why_many": row.get("why_many"),
                     "scored": row.get("scored", True),
+                    "as_drafts": row.get("as_drafts", False),
                     "row": number,
                 }
         raise AssertionError("the last row fits everything")
@@ -44,13 +51,14 @@ class Table:
         known = period is not None
         event = facts["bytes"] / max(facts["count"], 1) if known else 0
         return {
-            "kind_pause": facts["kind"] == "pause_middle",
+            "kind_pause": facts["kind"] in ("pause_middle", "keepalive"),
             "period_constant": known and period <= TICK_CV,
             "count_constant": known and facts["count_range"][1] - facts["count_range"][0] <= 2 * COUNT_STEP,
             "bytes_constant": known and size * facts["bytes"] <= event,
             "bytes_constant_by_write": known and size * facts["bytes"] <= event * facts["events_per_write"],
-            "one_draft": facts["events"] <= ONE_DRAFT + ENDS and facts["first_token_ms"] < SHORT_WAIT_MS,
+            "one_draft": facts["events"] <= LONGEST_DRAFT + ENDS and facts["first_token_ms"] < SHORT_WAIT_MS,
             "short_steps": known and facts["period_ms"] <= DRAFT_MS and facts["count"] <= DRAFT_EVENTS,
+            "like_drafts": known and is_like_drafts(facts["period_ms"], *facts["count_range"]),
             "period_exact": known and period <= self.exact,
             "count_exact": known and count <= self.exact,
             "bytes_exact": known and size <= self.exact,
@@ -59,6 +67,10 @@ class Table:
             "long_tail": facts["tail_ms"] >= max(1000, 5 * facts["gap_p90_ms"]),
             "long_gap": facts["gap_max_ms"] >= max(250, 5 * facts["gap_p90_ms"]),
         }
+
+
+def is_like_drafts(period_ms: float, least: int, most: int) -> bool:
+    return period_ms <= LONGEST_STEP_MS and least <= LEAST_OF_DRAFTS and most <= LONGEST_DRAFT
 
 
 def fits(value, wanted) -> bool:

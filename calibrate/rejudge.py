@@ -1,4 +1,7 @@
-"""Judges a corpus again with the rules as they are now (examples/rejudge.rs), without sending a single stream."""
+"""Judges a corpus's tuning half again with the rules as they are now (examples/rejudge.rs), without sending a single stream.
+
+The held-out half is left alone, so that no rule is made to fit it: only the page that `score` writes has its figures.
+"""
 
 import base64
 import json
@@ -18,7 +21,7 @@ NOT_REPLAYED = "client"
 
 
 def rejudge(corpus: Path) -> list[Judged]:
-    """The corpus's streams with the verdicts of the rules as they are now."""
+    """The streams of the tuning half with the verdicts of the rules as they are now."""
     program = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     rows = []
 
@@ -26,6 +29,8 @@ def rejudge(corpus: Path) -> list[Judged]:
         with open(corpus) as file, program.stdin as to:
             for line in file:
                 row = json.loads(line)
+                if row["half"] != "tuning":
+                    continue
                 body = zlib.decompress(base64.b64decode(row.pop("body_zlib_b64"))).decode("latin-1")
                 rows.append(labels.with_label(row))
                 to.write(json.dumps({"record": row["record"], "body": body}).encode() + b"\n")
@@ -44,7 +49,6 @@ def rejudge(corpus: Path) -> list[Judged]:
 
 def print_rejudged(corpus: Path):
     judged = rejudge(corpus)
-    halves = [[j for j in judged if j.half == half and j.scored] for half in ("tuning", "held_out")]
-    for (name, tuning), (_, held_out) in zip(*(summary(half) for half in halves), strict=True):
-        print(f"{name:46} {tuning:24} {held_out}")
-    print(f"{write_wrong(judged)} wrong ones of both halves", file=sys.stderr)
+    for name, value in summary(judged):
+        print(f"{name:70} {value}")
+    print(write_wrong(judged, corpus), file=sys.stderr)

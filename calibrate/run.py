@@ -148,9 +148,9 @@ def run(streams: list[Stream], concurrency: int, events_per_s: float):
         yield from join(rig, streams, replies)
 
 
-def run_to_corpus(n: int, seed: int, concurrency: int, events_per_s: float, names: list[str] | None, corpus: Path = CORPUS):
+def run_to_corpus(n: int, seed: int, concurrency: int, events_per_s: float, names: list[str] | None, corpus: Path):
     streams = make_all(choose_hops(names), n, seed)
-    corpus.parent.mkdir(exist_ok=True)
+    corpus.parent.mkdir(parents=True, exist_ok=True)
     late = []
     with open(corpus, "w") as out:
         for row in run(streams, concurrency, events_per_s):

@@ -8,10 +8,15 @@ from calibrate import shapes
 SERVER_FAULTS = ["late_header", "late_first_token", "late_tail", "stall", "producer_batched"]
 PART_WITH_FAULT = 0.35  # of the streams through hops that are marked `faults`
 PART_SHORT = 0.2  # of the streams through hops that need much: here the mechanism cannot show
+# Of what a chat API can do and NDJSON cannot.
+OF_SSE = {"keepalive", "choices", "tool_calls"}
+OF_CLIENT = {"bulk"}  # only where the client does not read
+HEALTHY_KINDS = [kind for kind in shapes.KINDS if kind not in OF_CLIENT]
 # A hop that holds makes a lump of any pause; what is right then is a matter of taste, so those get none in the middle.
-HELD_KINDS = ["even", "jittered", "pause_start", "multi_token", "speculative", "mixed_sizes"]
-KINDS = {"none": shapes.KINDS, "latency": shapes.KINDS}
-STALLED_KINDS = ["even", "jittered", "mixed_sizes"]
+# Nor the fastest: what a hop lets go of at once is then less than what the machine's own unrest moves.
+HELD_KINDS = [kind for kind in HEALTHY_KINDS if kind not in ("pause_middle", "keepalive", "fast")]
+KINDS = {"none": HEALTHY_KINDS, "latency": [kind for kind in HEALTHY_KINDS if kind != "fast"], "client": list(OF_CLIENT)}
+STALLED_KINDS = ["even", "jittered", "mixed_sizes", "speculative"]
 
 
 @dataclass
@@ -66,13 +71,9 @@ def make(hop: dict, seed: int) -> Stream:
     settings = {name: rng.choice(values) for name, values in hop.get("settings", {}).items()}
     mechanism = hop["mechanism"]
     fault = rng.choice(SERVER_FAULTS) if hop.get("faults") and rng.random() < PART_WITH_FAULT else None
-    kind = pick_kind(rng, mechanism, fault)
-    if mechanism == "client":
-        shape = shapes.make(seed, "bulk", shapes.Need(), "bulk")
-    else:
-        wanted = {} if rng.random() < PART_SHORT else hop.get("needs", {})
-        shape_fault = "late_body" if mechanism == "header" else fault
-        shape = shapes.make(seed, kind, need_of(wanted, settings), shape_fault)
+    wanted = {} if rng.random() < PART_SHORT else hop.get("needs", {})
+    shape_fault = "late_body" if mechanism == "header" else fault
+    shape = shapes.make(seed, pick_kind(rng, hop, fault), need_of(wanted, settings), shape_fault)
     if mechanism == "stall":
         writes = len(shape["plan"])
         settings["after"] = rng.randint(max(2, writes // 6), max(3, writes // 2))
@@ -83,10 +84,11 @@ def make(hop: dict, seed: int) -> Stream:
     return Stream(f"c{seed}", seed, hop, fault, settings, shape, client)
 
 
-def pick_kind(rng, mechanism: str, fault: str | None) -> str:
-    if fault or mechanism in ("stall", "tail", "header"):
+def pick_kind(rng, hop: dict, fault: str | None) -> str:
+    if fault or hop["mechanism"] in ("stall", "tail", "header"):
         return rng.choice(STALLED_KINDS)
-    return rng.choice(KINDS.get(mechanism, HELD_KINDS))
+    kinds = KINDS.get(hop["mechanism"], HELD_KINDS)
+    return rng.choice([kind for kind in kinds if kind not in OF_SSE or hop.get("format", "sse") == "sse"])
 
 
 def need_of(needs: dict, settings: dict) -> shapes.Need:

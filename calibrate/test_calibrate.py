@@ -36,7 +36,7 @@ def test_what_was_held_is_seen(judged):
     held = [j for j in judged if j.is_held]
     missed = [(j.id, j.hop, j.shape, j.allowed, j.said) for j in held if j.said not in score.HELD]
     assert len(held) >= 15
-    assert len(missed) <= len(held) * 0.1, missed
+    assert len(missed) <= max(1, len(held) * 0.05), missed
 
 
 def test_the_table_fits_every_hop():

@@ -24,7 +24,9 @@ FULL_SOCKETS = 4_500_000  # more bytes than a socket's send buffer can grow to (
 
 def of(row: dict, hop: dict) -> dict:
     """The facts of one row of the corpus."""
-    stamp, shape = row["stamps"], row["shape"]
+    shape = row["shape"]
+    # Comments are no events: they are left out.
+    stamp = row["stamps"] | {"writes": [write for write in row["stamps"]["writes"] if write[1]]}
     emitted, write_of = emitted_events(stamp)
     arrived, bytes_of_row, row_of = arrived_events(row["record"]["timeline"])
     facts = {
@@ -81,7 +83,7 @@ def server_facts(shape: dict, stamp: dict, arrived: list) -> dict:
     p90 = gaps[int(0.9 * (len(gaps) - 1))]
     return {
         "header_ms": round((stamp["header_us"] - stamp["read_us"]) / 1e3, 1),
-        "first_token_ms": round(arrived[1 if shape["with_role"] else 0], 1),
+        "first_token_ms": round(arrived[stamp["writes"][0][1] if shape["with_role"] else 0], 1),
         "events_per_write": max(events for _, events, _ in stamp["writes"]),
         "gap_p90_ms": round(p90, 2),
         "gap_max_ms": round(gaps[-1], 2),
