@@ -30,7 +30,7 @@ mod stall_with_catch_up;
 mod tick_burst;
 mod transport_coalesced;
 mod unmeasurable;
-mod whole_body_burst;
+pub(crate) mod whole_body_burst;
 pub(crate) mod words;
 
 use std::borrow::Cow;

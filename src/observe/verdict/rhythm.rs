@@ -17,7 +17,7 @@ const LEAST_FULL: usize = 4;
 
 /// Parts of a burst that are so near to each other came at once, beside the pauses that a held
 /// stream has, µs. No burst lasts longer than half its period.
-const AT_ONCE: Us = 3_000;
+pub(crate) const AT_ONCE: Us = 3_000;
 
 /// Bursts as they came: full ones, all but the last, which is what was left; and but for the first,
 /// which may share its buffer with the header or begin within a period, if there are enough.

@@ -35,7 +35,7 @@ const SURE_OF_AN_ENGINE_S_PACE: f64 = 0.3;
 const LONG: u64 = 20;
 
 /// A body of so many bytes would have shown the blocks of most buffers.
-const BLOCKS: u64 = 64 * 1024;
+pub(crate) const BLOCKS: u64 = 64 * 1024;
 
 /// How sure one can be of a whole body where it may be a block that never filled.
 const SURE_OF_SMALL: f64 = 0.85;

@@ -13,15 +13,14 @@ use super::{CONSTANT, Judgement, LATE, SLOW, Word, in_ms, of, sure};
 use crate::observe::stats::{Us, percentile};
 use crate::observe::timeline::LEAST_STALL;
 use crate::observe::verdict::hints;
+use crate::observe::verdict::rhythm::AT_ONCE;
+use crate::observe::verdict::whole_body_burst::BLOCKS;
 use crate::observe::verdict::words::{count, time};
 use crate::tools::hops::align::{Aligned, Entry, Unit};
 use crate::tools::hops::compare::Figures;
 
 /// A hop holds if it makes one piece in so many late.
 const ONE_IN: usize = 10;
-
-/// Releases and entries this near to each other came at once, µs.
-const AT_ONCE: Us = 3_000;
 
 /// The stream must have lasted so long that a hop can be said to have held all of it, µs.
 const LEAST_SPAN: Us = 2 * LATE;
@@ -34,9 +33,6 @@ const LEAST_GAP: Us = 8_000;
 
 /// Pieces of 5 of which 4 must do what a rule says.
 const MOST: (usize, usize) = (4, 5);
-
-/// A body of so many bytes would have shown the blocks of most buffers.
-const BLOCKS: u64 = 64 * 1024;
 
 /// The verdict.
 pub fn judge(aligned: &Aligned, figures: &Figures) -> Judgement {
@@ -138,7 +134,7 @@ fn one_behind(entries: &[Entry]) -> Option<Judgement> {
             .map(|two| two[1].at.saturating_sub(two[0].at)),
         50,
     );
-    let tolerance = (AT_ONCE).max(gap / 5) as i64;
+    let tolerance = AT_ONCE.max(gap / 5) as i64;
     let together = entries
         .windows(2)
         .filter(|two| two[0].out == two[1].out)

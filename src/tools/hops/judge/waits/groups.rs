@@ -1,10 +1,10 @@
 //! Several that went in apart left together: what of their bytes, period and number is constant names the buffer.
 
-use super::{AT_ONCE, LEAST_GAP};
+use super::LEAST_GAP;
 use crate::observe::bursts::Burst;
 use crate::observe::stats::Us;
 use crate::observe::verdict::hints;
-use crate::observe::verdict::rhythm::{Constant, Found, Rhythm};
+use crate::observe::verdict::rhythm::{AT_ONCE, Constant, Found, Rhythm};
 use crate::observe::verdict::spread::Spread;
 use crate::observe::verdict::words::{bytes, count, time};
 use crate::tools::hops::align::{Aligned, Release};
