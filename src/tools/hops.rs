@@ -5,7 +5,8 @@
 //! ```
 //!
 //! - [`mod@join`]: which records of the two logs are of the same request
-//! - [`compare`]: both records side by side
+//! - [`sent`]: how often the hop sent each
+//! - [`compare`], [`changes`]: both records side by side
 //! - [`align`]: both timelines laid on each other, byte by byte
 //! - [`judge`]: the verdict on the hop
 //! - [`pair`]: all of that for one request
@@ -14,6 +15,7 @@
 //! All but this file is pure.
 
 pub mod align;
+pub mod changes;
 pub mod compare;
 pub mod join;
 mod json;
@@ -21,6 +23,7 @@ pub mod judge;
 pub mod pair;
 mod picture;
 mod print;
+pub mod sent;
 
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
@@ -30,8 +33,9 @@ use anyhow::{Context, bail};
 use crate::observe::record::RequestRecord;
 use crate::tools::logs::{BadLine, Log};
 use crate::tools::plot::Look;
-use join::{Counts, Joined, KEYS, Key, join};
+use join::{Joined, KEYS, Key, join};
 use pair::Compared;
+use sent::{Counts, times_sent};
 
 /// What `dripline hops` was asked to do.
 #[derive(Debug, Clone, Default)]
@@ -89,7 +93,7 @@ pub fn run(options: &Options, out: &mut dyn Write, notes: &mut dyn Write) -> any
         .pairs
         .iter()
         .map(|pair| {
-            let sent = join::times_sent(pair, &counts, &outer);
+            let sent = times_sent(pair, &counts, &outer);
             Compared::of(&inner[pair.inner], &outer[pair.outer], pair.key, sent)
         })
         .collect();

@@ -6,7 +6,7 @@ mod pair;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::compare::word;
+use super::changes::word;
 use super::join::Left;
 use super::judge::Word;
 use super::pair::Compared;

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::NONE;
 use super::page::Page;
 use crate::observe::stats::{Us, in_ms, percentile};
-use crate::tools::hops::compare::{Both, word};
+use crate::tools::hops::changes::word;
+use crate::tools::hops::compare::Both;
 use crate::tools::hops::pair::Compared;
 use crate::tools::plot::readable;
 

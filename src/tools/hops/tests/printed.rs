@@ -1,0 +1,147 @@
+//! What is printed: text, JSON, errors.
+
+use std::io::Write as _;
+
+use super::streams::*;
+use crate::tools::hops::{Options, run};
+use crate::tools::plot::Look;
+
+/// Two logs of several requests in a folder, with damaged lines in them.
+fn logs() -> (tempfile::TempDir, Options) {
+    let chunks = stream(60, 20_000, 250, 0.3);
+    let dir = tempfile::TempDir::new().unwrap();
+    let [inner, outer] = ["inner.jsonl", "outer.jsonl"].map(|name| dir.path().join(name));
+    let mut files = [&inner, &outer].map(|path| std::fs::File::create(path).unwrap());
+    for (id, hop) in [
+        ("p", passing as Hop),
+        ("b", blocks),
+        ("w", whole),
+        ("l", late),
+    ] {
+        let records = both(id, &chunks, hop, id != "l");
+        for (file, record) in files.iter_mut().zip(&records) {
+            writeln!(file, "{}", serde_json::to_string(record).unwrap()).unwrap();
+        }
+    }
+    let mut alone = record("xo", "gateway", &chunks, false);
+    alone.response.id = None;
+    alone.response.body_hash = None;
+    writeln!(files[1], "{}", serde_json::to_string(&alone).unwrap()).unwrap();
+    write!(files[0], "{{\"schema\":1,\"id\":").unwrap();
+    let options = Options {
+        inner,
+        outer,
+        ..Options::default()
+    };
+    (dir, options)
+}
+
+fn printed(options: &Options, dir: &tempfile::TempDir) -> String {
+    let (mut out, mut notes) = (vec![], vec![]);
+    run(options, &mut out, &mut notes).unwrap();
+    let text = String::from_utf8([out, notes].concat()).unwrap();
+    text.replace(&format!("{}/", dir.path().display()), "")
+}
+
+#[test]
+fn the_text_as_it_is_printed() {
+    let (dir, options) = logs();
+    insta::assert_snapshot!("text", printed(&options, &dir));
+    let one = Options {
+        id: Some("trace-b".to_owned()),
+        ..options
+    };
+    insta::assert_snapshot!("one", printed(&one, &dir));
+}
+
+#[test]
+fn the_json_as_it_is_printed() {
+    let (dir, options) = logs();
+    let json = Options {
+        json: true,
+        ..options
+    };
+    let text = printed(&json, &dir);
+    let (lines, notes): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.starts_with('{'));
+    assert_eq!(lines.len(), 4);
+    assert!(
+        notes
+            .iter()
+            .any(|line| line.contains("inner.jsonl, line 5")),
+        "{notes:?}"
+    );
+    let mut first: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
+    let releases = first["waits"]["releases"].as_array_mut().unwrap();
+    releases.truncate(1);
+    insta::assert_snapshot!("json", serde_json::to_string_pretty(&first).unwrap());
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let (dir, options) = logs();
+    for width in [60, 80, 120] {
+        let look = Look {
+            width,
+            ..Look::default()
+        };
+        let all = Options {
+            all: true,
+            look,
+            ..options.clone()
+        };
+        for line in printed(&all, &dir).lines() {
+            assert!(
+                line.chars().count() <= usize::from(width),
+                "{width}: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_what_to_do() {
+    let (dir, options) = logs();
+    let error = |options: &Options| {
+        let error = run(options, &mut vec![], &mut vec![]).unwrap_err();
+        format!("{error:#}").replace(&format!("{}/", dir.path().display()), "")
+    };
+    let unknown = error(&Options {
+        id: Some("nobody".to_owned()),
+        ..options.clone()
+    });
+    assert!(
+        unknown.contains("nobody") && unknown.contains("without --id")
+            || unknown.contains("Without --id")
+    );
+    let missing = error(&Options {
+        outer: dir.path().join("missing.jsonl"),
+        ..options.clone()
+    });
+    assert!(missing.contains("missing.jsonl"), "{missing}");
+    let same = error(&Options {
+        outer: options.inner.clone(),
+        ..options.clone()
+    });
+    assert!(same.contains("of the same dripline"), "{same}");
+    let other = dir.path().join("other.jsonl");
+    let mut record = record("zo", "gateway", &stream(5, 20_000, 250, 0.0), false);
+    record.response.id = Some("z".to_owned());
+    record.response.body_hash = None;
+    std::fs::write(&other, serde_json::to_string(&record).unwrap()).unwrap();
+    let apart = error(&Options {
+        outer: other,
+        ..options.clone()
+    });
+    insta::assert_snapshot!("nothing_joined", apart);
+    let empty = dir.path().join("empty.jsonl");
+    std::fs::write(&empty, "{\"a\":1}\n").unwrap();
+    let nothing = error(&Options {
+        inner: empty,
+        ..options
+    });
+    assert!(
+        nothing.starts_with("empty.jsonl has no record (empty.jsonl, line 1: is no record"),
+        "{nothing}"
+    );
+}
