@@ -63,7 +63,9 @@ pub fn find(events: &[Logged], within: Us) -> Vec<Burst> {
 
 /// The same bursts, those that are at most `within` apart taken as one.
 pub fn merged(bursts: &[Burst], within: Us) -> Vec<Burst> {
-    join(bursts, |last, next| next.start - last.end <= within)
+    join(bursts, |last, next| {
+        next.start.saturating_sub(last.end) <= within
+    })
 }
 
 fn join(bursts: &[Burst], is_one: impl Fn(&Burst, &Burst) -> bool) -> Vec<Burst> {
@@ -86,13 +88,15 @@ fn join(bursts: &[Burst], is_one: impl Fn(&Burst, &Burst) -> bool) -> Vec<Burst>
 /// several, with the time of the copying between them.
 pub fn with_rest_of_large(bursts: &[Burst]) -> Vec<Burst> {
     join(bursts, |last, next| {
-        last.bytes >= FULL_READ && next.start - last.end <= COPYING
+        last.bytes >= FULL_READ && next.start.saturating_sub(last.end) <= COPYING
     })
 }
 
 /// Times from the start of a burst to the start of the next.
 pub fn starts(bursts: &[Burst]) -> impl Iterator<Item = Us> + Clone {
-    bursts.windows(2).map(|pair| pair[1].start - pair[0].start)
+    bursts
+        .windows(2)
+        .map(|pair| pair[1].start.saturating_sub(pair[0].start))
 }
 
 /// Median time from the start of a burst to the start of the next.
@@ -148,6 +152,21 @@ mod tests {
         let bursts = find(&events(&[0, 2 * hour, 5, 2 * hour]), 1_000);
         assert_eq!(bursts.last().map(|burst| burst.start), Some(4 * hour + 5));
         assert_eq!(period(&bursts), Some(2 * hour + 5));
+    }
+
+    #[test]
+    fn bursts_out_of_order_have_no_time_between_them() {
+        let burst = |at| Burst {
+            start: at,
+            end: at,
+            events: 1,
+            tokens: 1,
+            bytes: FULL_READ,
+        };
+        let bursts = [burst(u64::MAX), burst(5), burst(5_000_000)];
+        assert_eq!(starts(&bursts).collect::<Vec<_>>(), [0, 4_999_995]);
+        assert_eq!(merged(&bursts, 10).len(), 2);
+        assert_eq!(with_rest_of_large(&bursts).len(), 2);
     }
 
     #[test]

@@ -5,33 +5,12 @@
 //! negative, so the least raw wait bounds both: it is the *floor*, and waits are told above it. What the floor hides
 //! is a delay that is the same for all bytes; it is told apart, as a constant.
 
-use serde::Serialize;
+mod unit;
 
-use crate::observe::record::{RequestRecord, Row};
+use super::flow::{Flow, Piece};
+use crate::observe::record::RequestRecord;
 use crate::observe::stats::Us;
-
-/// What the timelines are aligned by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// The bytes are the same.
-    Bytes,
-    /// The bytes differ, the number of events does not.
-    Events,
-}
-
-/// Some units that came or went at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
-    /// When, µs from the instance's own start.
-    pub at: Us,
-    /// How many units.
-    pub units: u64,
-    /// Body bytes.
-    pub bytes: u64,
-    /// Events that it completed.
-    pub events: u64,
-}
+pub use unit::Unit;
 
 /// What left the hop at once, and how long it had waited above the floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,85 +52,53 @@ pub struct Aligned {
     pub entries: Vec<Entry>,
 }
 
-/// Aligns two records of one request, or says why that cannot be.
-pub fn align(inner: &RequestRecord, outer: &RequestRecord) -> Result<Aligned, String> {
-    let (ins, outs) = match (&inner.timeline, &outer.timeline) {
-        (Some(ins), Some(outs)) => (ins, outs),
+/// Aligns two records of one request by what was taken in of their timelines, or says why that cannot be.
+pub fn align(
+    (inner, went_in): (&RequestRecord, Option<&Flow>),
+    (outer, came_out): (&RequestRecord, Option<&Flow>),
+) -> Result<Aligned, String> {
+    let (went_in, came_out) = match (went_in, came_out) {
+        (Some(went_in), Some(came_out)) => (&went_in.pieces, &came_out.pieces),
         (None, None) => return Err("there is no timeline on either side".to_owned()),
         (None, _) => return Err("there is no timeline on the inner side".to_owned()),
         (_, None) => return Err("there is no timeline on the outer side".to_owned()),
     };
-    let unit = unit(inner, outer)?;
-    let went_in: Vec<Piece> = ins.iter().map(|row| piece(row, row.1, unit)).collect();
-    let came_out: Vec<Piece> = outs.iter().map(|row| piece(row, None, unit)).collect();
-    lay(&went_in, &came_out, unit).ok_or_else(|| "a timeline is empty".to_owned())
-}
-
-/// What both bodies have in common.
-fn unit(inner: &RequestRecord, outer: &RequestRecord) -> Result<Unit, String> {
-    let hashes = (&inner.response.body_hash, &outer.response.body_hash);
-    let same_length = inner.counts.bytes == outer.counts.bytes;
-    let differ = match hashes {
-        (Some(a), Some(b)) => a != b,
-        _ => !same_length,
-    };
-    if !differ {
-        return Ok(Unit::Bytes);
-    }
-    match (inner.counts.events, outer.counts.events) {
-        (Some(a), Some(b)) if a == b && a > 0 => Ok(Unit::Events),
-        (Some(a), Some(b)) => Err(format!(
-            "the bytes differ and so do the events ({a} went in, {b} came out)"
-        )),
-        _ => Err("the bytes differ, and a body was not read as events".to_owned()),
-    }
-}
-
-fn piece(&Row(arrived, _, bytes, events, _): &Row, flushed: Option<Us>, unit: Unit) -> Piece {
-    Piece {
-        at: flushed.unwrap_or(arrived),
-        units: match unit {
-            Unit::Bytes => bytes,
-            Unit::Events => events,
-        },
-        bytes,
-        events,
-    }
+    let unit = Unit::common(inner, outer)?;
+    lay(went_in, came_out, unit).ok_or_else(|| "a timeline is empty".to_owned())
 }
 
 /// Lays what came out on what went in, as far as both go; `None` if that is nowhere.
 pub fn lay(went_in: &[Piece], came_out: &[Piece], unit: Unit) -> Option<Aligned> {
-    let went_in: Vec<&Piece> = went_in.iter().filter(|piece| piece.units > 0).collect();
-    let total = went_in
-        .iter()
-        .fold(0, |sum: u64, piece| sum.saturating_add(piece.units));
+    let units = |piece: &Piece| unit.of(piece);
+    let went_in: Vec<&Piece> = went_in.iter().filter(|piece| units(piece) > 0).collect();
+    let total: u64 = went_in.iter().map(|piece| units(piece)).sum();
     let mut raw: Vec<(&Piece, i64, i64)> = Vec::new();
     let mut outs: Vec<Us> = Vec::with_capacity(went_in.len());
     // `next`: the piece that went in whose last unit has not left; `end`: units up to its end
-    let (mut next, mut end) = (0, went_in.first()?.units);
+    let (mut next, mut end) = (0, units(went_in.first()?));
     let mut left: u64 = 0;
-    for out in came_out.iter().filter(|piece| piece.units > 0) {
-        if out.units > total - left {
+    for out in came_out.iter().filter(|piece| units(piece) > 0) {
+        if units(out) > total - left {
             break;
         }
         let oldest = went_in[next].at;
-        left += out.units;
+        left += units(out);
         let mut newest = went_in[next].at;
         while next < went_in.len() && end <= left {
             newest = went_in[next].at;
             outs.push(out.at);
             next += 1;
-            end = end.saturating_add(went_in.get(next).map_or(0, |piece| piece.units));
+            end += went_in.get(next).map_or(0, |piece| units(piece));
         }
         if let Some(begun) = went_in.get(next)
-            && left > end - begun.units
+            && left > end - units(begun)
         {
             newest = begun.at;
         }
         raw.push((out, wait(out.at, oldest), wait(out.at, newest)));
     }
     let floor = raw.iter().map(|(_, _, newest)| *newest).min()?;
-    let above = |raw: i64| raw.saturating_sub(floor).max(0) as Us;
+    let above = |raw: i64| (raw - floor).max(0) as Us;
     let releases = raw.iter().map(|(out, oldest, newest)| Release {
         at: out.at,
         bytes: out.bytes,
@@ -172,10 +119,10 @@ pub fn lay(went_in: &[Piece], came_out: &[Piece], unit: Unit) -> Option<Aligned>
     })
 }
 
-/// Time out less time in; records come from files, so any number may stand there.
-fn wait(out: Us, went_in: Us) -> i64 {
-    let us = |at: Us| i64::try_from(at).unwrap_or(i64::MAX);
-    us(out).saturating_sub(us(went_in))
+/// Time out less time in.
+pub fn wait(out: Us, went_in: Us) -> i64 {
+    // a flow's times are far below the largest number
+    out as i64 - went_in as i64
 }
 
 #[cfg(test)]
@@ -186,10 +133,9 @@ mod tests {
 
     fn pieces(list: &[(Us, u64)]) -> Vec<Piece> {
         list.iter()
-            .map(|&(at, units)| Piece {
+            .map(|&(at, bytes)| Piece {
                 at,
-                units,
-                bytes: units,
+                bytes,
                 events: 0,
             })
             .collect()
@@ -227,7 +173,7 @@ mod tests {
     fn each(pieces: &[Piece]) -> Vec<Us> {
         pieces
             .iter()
-            .flat_map(|piece| std::iter::repeat_n(piece.at, piece.units as usize))
+            .flat_map(|piece| std::iter::repeat_n(piece.at, piece.bytes as usize))
             .collect()
     }
 
@@ -258,8 +204,8 @@ mod tests {
             let raw: Vec<i64> = came_out.iter().zip(&went_in).map(|(o, i)| wait(*o, *i)).collect();
             let mut first = 0;
             let mut expected = Vec::new();
-            for out in outs.iter().filter(|out| out.units > 0) {
-                let last = first + out.units as usize - 1;
+            for out in outs.iter().filter(|out| out.bytes > 0) {
+                let last = first + out.bytes as usize - 1;
                 expected.push((raw[first], raw[last]));
                 first = last + 1;
             }
@@ -269,8 +215,8 @@ mod tests {
             prop_assert_eq!(waits, expected);
             let mut last = 0;
             let mut entries = Vec::new();
-            for piece in ins.iter().filter(|piece| piece.units > 0) {
-                last += piece.units as usize;
+            for piece in ins.iter().filter(|piece| piece.bytes > 0) {
+                last += piece.bytes as usize;
                 entries.push((came_out[last - 1], raw[last - 1] - floor));
             }
             let got: Vec<_> = aligned.entries.iter().map(|e| (e.out, e.wait as i64)).collect();

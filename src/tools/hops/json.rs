@@ -26,6 +26,8 @@ struct Object<'a> {
     times_sent: usize,
     /// How often each dripline sent it.
     attempts: Both<u32>,
+    /// Whether the rows of each timeline were in order; `null` where there is none.
+    timelines_in_order: Both<Option<bool>>,
     /// `null` where the timelines cannot be laid on each other.
     waits: Option<Waits>,
     /// Why they cannot.
@@ -70,6 +72,10 @@ fn object<'a>(pair: &'a Compared<'a>) -> Object<'a> {
         figures: &pair.figures,
         times_sent: pair.times_sent,
         attempts: pair.attempts,
+        timelines_in_order: Both {
+            inner: pair.flows.inner.as_ref().map(|flow| flow.is_in_order),
+            outer: pair.flows.outer.as_ref().map(|flow| flow.is_in_order),
+        },
         waits: pair.aligned.as_ref().ok().map(|aligned| Waits {
             aligned_by: aligned.unit,
             floor_ms: aligned.floor as f64 / 1000.0,

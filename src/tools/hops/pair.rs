@@ -4,10 +4,14 @@ use std::cmp::{Ordering, Reverse};
 
 use super::align::{Aligned, align};
 use super::compare::{Both, Figures};
+use super::flow::Flow;
 use super::join::{KEYS, Key};
 use super::judge::{Judgement, judge};
 use crate::observe::record::RequestRecord;
 use crate::observe::stats::in_ms;
+
+/// How sure a damaged timeline can make one.
+const OF_DAMAGED: f64 = 0.3;
 
 /// Both records, compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +24,9 @@ pub struct Compared<'a> {
     pub key: Key,
     /// Their figures.
     pub figures: Figures,
-    /// Their timelines laid on each other, or why that cannot be.
+    /// What went into the hop and what came out, where there are timelines.
+    pub flows: Both<Option<Flow>>,
+    /// Both laid on each other, or why that cannot be.
     pub aligned: Result<Aligned, String>,
     /// What the hop did.
     pub judgement: Judgement,
@@ -39,13 +45,25 @@ impl<'a> Compared<'a> {
         times_sent: usize,
     ) -> Self {
         let figures = Figures::of(inner, outer);
-        let aligned = align(inner, outer);
-        let judgement = judge(inner, outer, &figures, &aligned);
+        let flows = Both {
+            inner: inner.timeline.as_deref().map(Flow::into_hop),
+            outer: outer.timeline.as_deref().map(Flow::out_of_hop),
+        };
+        let aligned = align((inner, flows.inner.as_ref()), (outer, flows.outer.as_ref()));
+        let mut judgement = judge(inner, outer, &figures, &aligned);
+        if [&flows.inner, &flows.outer]
+            .into_iter()
+            .flatten()
+            .any(|flow| !flow.is_in_order)
+        {
+            judgement.confidence = judgement.confidence.min(OF_DAMAGED);
+        }
         Compared {
             inner,
             outer,
             key,
             figures,
+            flows,
             aligned,
             judgement,
             times_sent,

@@ -1,8 +1,8 @@
 //! The two drips of a request under each other, on one axis: what went into the hop, and what came out.
 
 use super::align::Release;
+use super::flow::Flow;
 use super::pair::Compared;
-use crate::observe::record::Row;
 use crate::observe::stats::{Us, in_ms};
 use crate::tools::plot::{DRIP_LEGEND, Look, drip, drip_axis, readable};
 
@@ -15,11 +15,10 @@ const LISTED: usize = 20;
 
 /// The picture as lines, or a line that says why there is none.
 pub fn lines(pair: &Compared<'_>, look: Look) -> Vec<String> {
-    let (Some(inner), Some(outer)) = (&pair.inner.timeline, &pair.outer.timeline) else {
+    let (Some(inner), Some(outer)) = (&pair.flows.inner, &pair.flows.outer) else {
         return vec!["No picture: run both driplines with --timeline to have one.".to_owned()];
     };
-    let went_in = points(inner, |row| row.1.unwrap_or(row.0));
-    let came_out = points(outer, |row| row.0);
+    let [went_in, came_out] = [inner, outer].map(points);
     let end = went_in.iter().chain(&came_out).map(|(at, _)| *at).max();
     let width = usize::from(look.width).saturating_sub(NAMES).max(NARROWEST);
     let axis = end.unwrap_or(0);
@@ -62,6 +61,9 @@ pub fn waits(pair: &Compared<'_>) -> Vec<String> {
     lines
 }
 
-fn points(rows: &[Row], at: impl Fn(&Row) -> Us) -> Vec<(Us, u64)> {
-    rows.iter().map(|row| (at(row), row.3)).collect()
+fn points(flow: &Flow) -> Vec<(Us, u64)> {
+    flow.pieces
+        .iter()
+        .map(|piece| (piece.at, piece.events))
+        .collect()
 }

@@ -16,7 +16,7 @@ use crate::observe::verdict::hints;
 use crate::observe::verdict::rhythm::AT_ONCE;
 use crate::observe::verdict::whole_body_burst::BLOCKS;
 use crate::observe::verdict::words::{count, time};
-use crate::tools::hops::align::{Aligned, Entry, Unit};
+use crate::tools::hops::align::{Aligned, Entry, Unit, wait};
 use crate::tools::hops::compare::Figures;
 
 /// A hop holds if it makes one piece in so many late.
@@ -119,14 +119,13 @@ fn one_behind(entries: &[Entry]) -> Option<Judgement> {
     if before.len() < 4 {
         return None;
     }
-    let since = |out: Us, at: Us| out as i64 - at as i64;
     let after_next: Vec<i64> = entries
         .windows(2)
-        .map(|two| since(two[0].out, two[1].at))
+        .map(|two| wait(two[0].out, two[1].at))
         .collect();
     let after_own: Vec<i64> = before
         .iter()
-        .map(|entry| since(entry.out, entry.at))
+        .map(|entry| wait(entry.out, entry.at))
         .collect();
     let gap = of(
         entries
@@ -141,7 +140,7 @@ fn one_behind(entries: &[Entry]) -> Option<Judgement> {
         .count();
     let own = middle(&after_own);
     // even gaps are all alike: then the last one, which has no next to wait for, tells
-    let last_is_early = own - since(last.out, last.at) >= (gap / 2) as i64;
+    let last_is_early = own - wait(last.out, last.at) >= (gap / 2) as i64;
     let is_so = gap >= LEAST_GAP
         && together * MOST.1 <= before.len()
         && mostly(&after_next, tolerance)

@@ -105,6 +105,18 @@ pub fn one(pair: &Compared<'_>, page: &mut Page) {
     if pair.attempts.inner > 1 || pair.attempts.outer > 1 {
         page.figure("  attempts", &change(pair.attempts, |n| n.to_string()));
     }
+    let flows = [("inner", &pair.flows.inner), ("outer", &pair.flows.outer)];
+    for (side, flow) in flows {
+        if flow.as_ref().is_some_and(|flow| !flow.is_in_order) {
+            page.figure(
+                "  damaged",
+                &format!(
+                    "the {side} timeline is not in order or has impossible numbers; each chunk was taken as no earlier than \
+                     the one before it"
+                ),
+            );
+        }
+    }
     match &pair.aligned {
         Ok(aligned) => {
             let wait = |p| {

@@ -1,33 +1,22 @@
 //! What is printed: text, JSON, errors.
 
+use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::Path;
 
 use super::streams::*;
+use crate::observe::record::RequestRecord;
 use crate::tools::hops::{Options, run};
 use crate::tools::plot::Look;
 
-/// Two logs of several requests in a folder, with damaged lines in them.
-fn logs() -> (tempfile::TempDir, Options) {
-    let chunks = stream(60, 20_000, 250, 0.3);
+/// Both logs of these requests in a folder.
+pub fn in_folder(requests: &[[RequestRecord; 2]]) -> (tempfile::TempDir, Options) {
     let dir = tempfile::TempDir::new().unwrap();
     let [inner, outer] = ["inner.jsonl", "outer.jsonl"].map(|name| dir.path().join(name));
-    let mut files = [&inner, &outer].map(|path| std::fs::File::create(path).unwrap());
-    for (id, hop) in [
-        ("p", passing as Hop),
-        ("b", blocks),
-        ("w", whole),
-        ("l", late),
-    ] {
-        let records = both(id, &chunks, hop, id != "l");
-        for (file, record) in files.iter_mut().zip(&records) {
-            writeln!(file, "{}", serde_json::to_string(record).unwrap()).unwrap();
-        }
+    for (side, path) in [&inner, &outer].into_iter().enumerate() {
+        let lines = requests.iter().map(|records| line(&records[side]));
+        std::fs::write(path, lines.collect::<String>()).unwrap();
     }
-    let mut alone = record("xo", "gateway", &chunks, false);
-    alone.response.id = None;
-    alone.response.body_hash = None;
-    writeln!(files[1], "{}", serde_json::to_string(&alone).unwrap()).unwrap();
-    write!(files[0], "{{\"schema\":1,\"id\":").unwrap();
     let options = Options {
         inner,
         outer,
@@ -36,7 +25,35 @@ fn logs() -> (tempfile::TempDir, Options) {
     (dir, options)
 }
 
-fn printed(options: &Options, dir: &tempfile::TempDir) -> String {
+fn line(record: &RequestRecord) -> String {
+    serde_json::to_string(record).unwrap() + "\n"
+}
+
+/// Two logs of several requests, with damaged lines in them.
+fn logs() -> (tempfile::TempDir, Options) {
+    let chunks = stream(60, 20_000, 250, 0.3);
+    let hops = [
+        ("p", passing as Hop),
+        ("b", blocks),
+        ("w", whole),
+        ("l", late),
+    ];
+    let requests = hops.map(|(id, hop)| both(id, &chunks, hop, id != "l"));
+    let (dir, options) = in_folder(&requests);
+    let append = |path: &Path, text: &str| {
+        let mut file = OpenOptions::new().append(true).open(path).unwrap();
+        write!(file, "{text}").unwrap();
+    };
+    let mut alone = record("xo", "gateway", &chunks, false);
+    alone.response.id = None;
+    alone.response.body_hash = None;
+    append(&options.outer, &line(&alone));
+    append(&options.inner, "{\"schema\":1,\"id\":");
+    (dir, options)
+}
+
+/// What a run prints on both its outputs, without the folder's name.
+pub fn printed(options: &Options, dir: &tempfile::TempDir) -> String {
     let (mut out, mut notes) = (vec![], vec![]);
     run(options, &mut out, &mut notes).unwrap();
     let text = String::from_utf8([out, notes].concat()).unwrap();
