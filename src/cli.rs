@@ -90,7 +90,7 @@ pub enum Job {
         both have and no other. Only durations are compared, so the clocks of the two machines may differ. With \
         --timeline on both sides each byte's wait in the hop is known.\n\n\
         Verdicts: passed, held_whole_body, held_blocks, held_ticks, held_counts, coalesced, one_behind, held_header, \
-        constant_delay, changed_bytes, unknown."
+        constant_delay, cut, changed_bytes, unknown."
     )]
     Hops(Hops),
 }

@@ -385,7 +385,7 @@ fn every_word_of_the_record_exists() {
         .iter()
         .flat_map(|row| code(&row[0]))
         .collect();
-    assert_eq!(of_hops.len(), 11);
+    assert_eq!(of_hops.len(), 12);
     for word in &of_hops {
         assert!(is::<HopVerdict>(word), "{word}");
     }

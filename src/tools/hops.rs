@@ -7,6 +7,7 @@
 //! - [`mod@join`]: which records of the two logs are of the same request
 //! - [`sent`]: how often the hop sent each
 //! - [`compare`], [`changes`]: both records side by side
+//! - [`ends`]: what both ends say together
 //! - [`flow`]: a timeline as it is taken in
 //! - [`align`]: both timelines laid on each other, byte by byte
 //! - [`judge`]: the verdict on the hop
@@ -18,6 +19,7 @@
 pub mod align;
 pub mod changes;
 pub mod compare;
+pub mod ends;
 pub mod flow;
 pub mod join;
 mod json;

@@ -63,7 +63,7 @@ pub fn align(
         (None, _) => return Err("there is no timeline on the inner side".to_owned()),
         (_, None) => return Err("there is no timeline on the outer side".to_owned()),
     };
-    let unit = Unit::common(inner, outer)?;
+    let unit = Unit::common((inner, went_in), (outer, came_out))?;
     lay(went_in, came_out, unit).ok_or_else(|| "a timeline is empty".to_owned())
 }
 

@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use super::changes::{Change, changes};
+use super::ends::Ending;
 use crate::observe::record::{GapStats, RequestRecord};
 
 /// The same figure on both sides of the hop.
@@ -71,7 +72,8 @@ pub struct Figures {
     pub events_per_chunk: Both<Option<f64>>,
     /// Body bytes, still encoded.
     pub bytes: Both<u64>,
-    /// Whether the bytes of the body are others; `null` where a hash is missing and the lengths are equal.
+    /// Whether the bytes of the body are others; `null` where a hash is missing and the lengths are equal, and
+    /// where one side has only a part of the answer.
     pub bytes_changed: Option<bool>,
     /// What else is not the same.
     pub changes: Vec<Change>,
@@ -159,8 +161,11 @@ fn gaps(record: &RequestRecord, of: GapsOf) -> GapFigures {
 }
 
 fn bytes_changed(inner: &RequestRecord, outer: &RequestRecord) -> Option<bool> {
+    let is_part = Ending::of(inner, outer).is_of_part(inner, outer);
     match (&inner.response.body_hash, &outer.response.body_hash) {
-        (Some(a), Some(b)) => Some(a != b),
+        (Some(a), Some(b)) if a == b => Some(false),
+        _ if is_part => None,
+        (Some(_), Some(_)) => Some(true),
         _ if inner.counts.bytes != outer.counts.bytes => Some(true),
         _ => None,
     }

@@ -2,8 +2,10 @@
 //!
 //! - `waits`: from both timelines, where each byte's wait in the hop is known
 //! - `figures`: from the records' figures alone, where not
+//! - `endings`: what the two ends add to either
 //! - [`judge`]: which of them, and what stands beside: a header that was held, bytes that were changed
 
+mod endings;
 mod figures;
 mod waits;
 
@@ -13,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::align::Aligned;
 use super::compare::Figures;
+use super::ends::Ending;
 use crate::observe::record::RequestRecord;
 use crate::observe::stats::{Us, percentile};
 use crate::observe::verdict::hints;
@@ -38,6 +41,8 @@ pub enum Word {
     HeldHeader,
     /// Everything took a constant time, and nothing was held besides.
     ConstantDelay,
+    /// It broke the answer off.
+    Cut,
     /// Nothing was held, but the body is another.
     ChangedBytes,
     /// It cannot be told.
@@ -62,7 +67,7 @@ pub struct Judgement {
 }
 
 /// Waits of less are the network's and the scheduler's, µs.
-const LATE: Us = 10_000;
+pub(super) const LATE: Us = 10_000;
 
 /// A delay of everything is worth a word from here on, µs: a hop of one data centre takes far less.
 const SLOW: Us = 20_000;
@@ -77,6 +82,10 @@ pub fn judge(
     figures: &Figures,
     aligned: &Result<Aligned, String>,
 ) -> Judgement {
+    if let Some(contradiction) = contradiction(figures, aligned) {
+        return contradiction;
+    }
+    let ending = Ending::of(inner, outer);
     let mut judgement = match aligned {
         Ok(aligned) => waits::judge(aligned, figures),
         Err(reason) => figures::judge(inner, outer, figures, reason),
@@ -104,7 +113,7 @@ pub fn judge(
         let rest = judgement.hint.unwrap_or_default();
         judgement.hint = Some(hints::of_encoding(encoding) + &rest);
     }
-    judgement
+    endings::with_ends(judgement, ending, inner, outer)
 }
 
 impl Word {
@@ -134,10 +143,44 @@ impl Judgement {
         self
     }
 
+    /// The same with this sentence before its own.
+    fn first(mut self, sentence: &str) -> Judgement {
+        self.sentence = format!("{sentence} {}", self.sentence);
+        self
+    }
+
+    /// The same with this to try before its own.
+    fn hint_first(mut self, hint: &str) -> Judgement {
+        self.hint = Some(match self.hint {
+            Some(own) => format!("{hint}. Besides: {own}"),
+            None => hint.to_owned(),
+        });
+        self
+    }
+
     fn evidence(mut self, numbers: impl IntoIterator<Item = (&'static str, f64)>) -> Judgement {
         self.evidence.extend(numbers);
         self
     }
+}
+
+/// What came out before it went in. The end is none: a hop may well end an answer first.
+fn contradiction(figures: &Figures, aligned: &Result<Aligned, String>) -> Option<Judgement> {
+    let (least, what) = match aligned {
+        Ok(aligned) => (aligned.floor as f64 / 1000.0, "some bytes"),
+        Err(_) => (
+            figures.ttft_added_ms.or(figures.first_byte_added_ms)?,
+            "the first token",
+        ),
+    };
+    (least < -in_ms(LATE)).then(|| {
+        let sentence = format!(
+            "The answer was faster behind the hop than before it ({least:+.1} ms for {what}), which no hop can be."
+        );
+        Judgement::new(Word::Unknown, 0.5, sentence)
+            .hint("the first log is the one of the instance near the server; are the two swapped?")
+            .evidence([("least_added_ms", least)])
+    })
 }
 
 /// The header came long before the body and left with it.

@@ -6,7 +6,7 @@ use super::align::{Aligned, align};
 use super::compare::{Both, Figures};
 use super::flow::Flow;
 use super::join::{KEYS, Key};
-use super::judge::{Judgement, judge};
+use super::judge::{Judgement, Word, judge};
 use crate::observe::record::RequestRecord;
 use crate::observe::stats::in_ms;
 
@@ -85,11 +85,11 @@ impl<'a> Compared<'a> {
         })
     }
 
-    /// What was held before what was not, then by how late the hop made it.
+    /// What was held or cut before what was not, then by how late the hop made it.
     pub fn worst_first(&self, other: &Self) -> Ordering {
         let key = |pair: &Self| {
             (
-                Reverse(pair.judgement.verdict.is_held()),
+                Reverse(pair.judgement.verdict.is_held() || pair.judgement.verdict == Word::Cut),
                 Reverse(pair.late_us()),
             )
         };

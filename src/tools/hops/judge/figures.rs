@@ -8,11 +8,16 @@ use crate::observe::stats::Us;
 use crate::observe::verdict::hints;
 use crate::observe::verdict::words::time;
 use crate::tools::hops::compare::Figures;
+use crate::tools::hops::ends::Ending;
 
 /// What figures alone can make sure.
 const SURE: f64 = 0.6;
 /// What they only suggest.
 const LIKELY: f64 = 0.4;
+
+/// What tells more.
+const RECORD: &str =
+    "a --timeline on both sides shows each wait, where the bodies have bytes or events in common";
 
 /// The hop held the first token by so much of the stream's length, at least.
 const PART: f64 = 0.1;
@@ -43,29 +48,30 @@ fn found(
     figures: &Figures,
     reason: &str,
 ) -> Judgement {
-    let (Some(first), Some(last), Some(end)) = (
-        figures.ttft_added_ms.or(figures.first_byte_added_ms),
-        figures.last_token_added_ms.or(figures.end_added_ms),
-        figures.end_added_ms,
-    ) else {
+    let ending = Ending::of(inner, outer);
+    let first = figures.ttft_added_ms.or(figures.first_byte_added_ms);
+    if ending.is_of_part(inner, outer) {
+        return part(first, reason);
+    }
+    // a hop that ended first ended the same tokens
+    let end = match ending {
+        Ending::Before(_) => figures.last_token_added_ms,
+        _ => figures.end_added_ms,
+    };
+    let (Some(first), Some(last), Some(end)) = (first, figures.last_token_added_ms.or(end), end)
+    else {
         return unknown(format!(
             "It cannot be told: {reason}, and one side has no first or no last token."
         ));
     };
-    if first < -in_ms(LATE) || end < -in_ms(LATE) {
-        return unknown(format!(
-            "The answer was faster behind the hop than before it ({} ms to the first token), which no hop can be.",
-            first
-        ))
-        .hint("the first log is the one of the instance near the server; are the two swapped?");
-    }
     let span = |record: &RequestRecord| {
         let first = record.ttft_ms.or(record.at.first_byte_ms)?;
         let last = record.at.last_token_ms.or(record.at.end_ms)?;
         Some(last - first)
     };
     let (span_in, span_out) = (span(inner).unwrap_or(0.0), span(outer).unwrap_or(0.0));
-    let without = format!(" Without timelines ({reason}) this is as much as can be told.");
+    let without =
+        format!(" No byte's wait is known ({reason}), so this is as much as can be told.");
     let squeezed = first - last;
     if squeezed >= in_ms(LATE).max(span_in * PART) {
         return held(outer, inner, figures, span_in, span_out, &without);
@@ -94,8 +100,9 @@ fn found(
             time(us(first)),
             time(us(gap))
         );
-        return Judgement::new(Word::OneBehind, LIKELY, sentence)
-            .hint("record both sides with --timeline, which shows each wait; then look for a loop that reads ahead by one");
+        return Judgement::new(Word::OneBehind, LIKELY, sentence).hint(
+            "look for a loop that reads ahead by one; a --timeline on both sides shows each wait",
+        );
     }
     if behind > in_ms(LATE) {
         return unknown(format!(
@@ -104,7 +111,7 @@ fn found(
             time(us(first)),
             time(us(end))
         ))
-        .hint("record both sides with --timeline, which shows each wait");
+        .hint(RECORD);
     }
     let longest = |of: crate::tools::hops::compare::GapFigures| of.max_ms.unwrap_or(0.0);
     let grew = longest(figures.gaps.outer) - longest(figures.gaps.inner);
@@ -113,7 +120,7 @@ fn found(
             "The longest gap grew by {}, and neither a wait for the end nor merged events explain it.{without}",
             time(us(grew))
         ))
-        .hint("record both sides with --timeline, which shows each wait");
+        .hint(RECORD);
     }
     let least = first.min(end).max(0.0);
     if least >= in_ms(SLOW) {
@@ -129,6 +136,18 @@ fn found(
         first
     );
     Judgement::new(Word::Passed, SURE, sentence)
+}
+
+/// An answer that is not whole on both sides: the tokens of one have none to be compared with.
+fn part(first: Option<f64>, reason: &str) -> Judgement {
+    let late = first.map_or(String::new(), |ms| {
+        format!(" The first token came later by {}.", time(us(ms)))
+    });
+    unknown(format!(
+        "One side has only a part of the answer, and no byte's wait is known ({reason}), so what the hop held cannot be \
+         told.{late}"
+    ))
+    .hint(RECORD)
 }
 
 fn held(

@@ -38,9 +38,7 @@ const MOST: (usize, usize) = (4, 5);
 pub fn judge(aligned: &Aligned, figures: &Figures) -> Judgement {
     let entries = &aligned.entries;
     let (late, worst) = (n_late(entries), of(entries.iter().map(|e| e.wait), 100));
-    let verdict = if aligned.floor < -(LATE as i64) {
-        contradiction(aligned.floor)
-    } else if let Some(verdict) = whole_body(aligned, figures) {
+    let verdict = if let Some(verdict) = whole_body(aligned, figures) {
         verdict
     } else if let Some(verdict) = one_behind(entries) {
         verdict
@@ -62,15 +60,6 @@ pub fn judge(aligned: &Aligned, figures: &Figures) -> Judgement {
 
 fn n_late(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| entry.wait > LATE).count()
-}
-
-fn contradiction(floor: i64) -> Judgement {
-    let sentence = format!(
-        "The answer left the hop {} before it came in, which no hop can do.",
-        time(floor.unsigned_abs())
-    );
-    Judgement::new(Word::Unknown, 0.5, sentence)
-        .hint("the first log is the one of the instance near the server; are the two swapped?")
 }
 
 fn whole_body(aligned: &Aligned, figures: &Figures) -> Option<Judgement> {

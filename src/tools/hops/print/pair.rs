@@ -84,6 +84,10 @@ pub fn one(pair: &Compared<'_>, page: &mut Page) {
     let bytes = match figures.bytes_changed {
         Some(false) => "the same".to_owned(),
         Some(true) => format!("changed, {}", change(figures.bytes, |n| n.to_string())),
+        None if figures.bytes.inner != figures.bytes.outer => format!(
+            "{}, one side has only a part",
+            change(figures.bytes, |n| n.to_string())
+        ),
         None => "of the same length; a hash would tell if they are the same".to_owned(),
     };
     page.figure("  bytes", &bytes);
