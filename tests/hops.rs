@@ -3,22 +3,26 @@
 
 mod support;
 
+/// Answers that are not whole on both sides.
+#[path = "hops/ends.rs"]
+mod ends;
+/// Server, driplines and hop in a line, and their logs.
+#[path = "hops/line.rs"]
+mod line;
 /// What stands between the two.
 #[path = "hops/relay.rs"]
 mod relay;
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-use std::sync::mpsc::channel;
+use std::process::Command;
 use std::thread;
 
-use dripline::tools::simulate::{Scenario, Simulator};
-use relay::{Hold, relay};
+use line::Line;
+use relay::Hold;
 use serde_json::Value;
-use support::*;
 use tempfile::TempDir;
 
+/// Joins the two records of a request.
+const TRACE: &str = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n";
 /// Between two events, ms.
 const GAP: f64 = 25.0;
 /// Events with a word.
@@ -26,105 +30,12 @@ const WORDS: f64 = 60.0;
 /// A busy machine holds things back by itself; so often it gets the chance not to.
 const TRIES: usize = 4;
 
-const SCENARIO: &str = r#"
-steps = [
-    { head = true },
-    { wait = "120ms" },
-    { write = "role" },
-    { write = "word", times = 60, every = "25ms" },
-    { each = ["finish", "usage", "done"] },
-]
-"#;
-
-/// Server, inner dripline, relay, outer dripline.
-struct Line {
-    inner: Proxy,
-    outer: Proxy,
-    dir: TempDir,
-}
-
-impl Line {
-    fn start(hold: Hold, more: &[&str]) -> Line {
-        let dir = TempDir::new().unwrap();
-        let log = |name: &str| dir.path().join(name).display().to_string();
-        let proxy = |to: SocketAddr, name: &str| {
-            let log = log(&format!("{name}.jsonl"));
-            let args = [&["--log", &log, "--instance", name], more].concat();
-            Proxy::with(&format!("http://{to}"), &args)
-        };
-        let inner = proxy(server(), "inner");
-        let outer = proxy(relay(inner.addr, hold), "outer");
-        Line { inner, outer, dir }
-    }
-
-    /// One stream to its end.
-    fn ask(&self, fields: &str) {
-        let response = Client::connect(self.outer.addr).ask(chat_request(fields));
-        assert_eq!(response.end, Some(End::Whole), "{}", response.text());
-    }
-
-    /// Ends both, so that their logs are written.
-    fn stop(self) -> Logs {
-        for proxy in [self.outer, self.inner] {
-            assert!(proxy.stop().status.success());
-        }
-        Logs { dir: self.dir }
-    }
-}
-
-/// What both left.
-struct Logs {
-    dir: TempDir,
-}
-
-impl Logs {
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn hops(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_dripline"))
-            .arg("hops")
-            .args(["inner.jsonl", "outer.jsonl"])
-            .args(args)
-            .current_dir(self.dir.path())
-            .output()
-            .unwrap()
-    }
-
-    fn pairs(&self) -> Vec<Value> {
-        let output = self.hops(&["--json"]);
-        assert!(output.status.success(), "{output:?}");
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
-    }
-}
-
-fn server() -> SocketAddr {
-    let (bound, addr) = channel();
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        runtime.expect("a runtime").block_on(async {
-            let scenarios = vec![Scenario::from_toml("t", SCENARIO).unwrap()];
-            let simulator = Simulator::bind(([127, 0, 0, 1], 0).into(), scenarios).await;
-            let simulator = simulator.expect("a free port");
-            let _ = bound.send(simulator.local_addr());
-            simulator.run(std::future::pending()).await;
-        });
-    });
-    addr.recv().expect("the server starts")
-}
-
 /// The pair of one request through such a relay, once it has this verdict.
 fn pair(hold: Hold, more: &[&str], verdict: &str) -> Value {
     let mut pair = Value::Null;
     for _ in 0..TRIES {
         let line = Line::start(hold, more);
-        line.ask("traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n");
+        line.ask(TRACE);
         let mut pairs = line.stop().pairs();
         assert_eq!(pairs.len(), 1);
         pair = pairs.remove(0);

@@ -26,6 +26,10 @@ pub enum Hold {
     Delay(u64),
     /// The first byte after the head.
     Header,
+    /// Nothing, but after so many bytes it breaks both connections.
+    Cut(usize),
+    /// Nothing, but it reads the answer to its end even if the client is gone.
+    Deaf,
 }
 
 /// Starts it before `target`. It ends with the test process.
@@ -40,7 +44,10 @@ pub fn relay(target: SocketAddr, hold: Hold) -> SocketAddr {
             let both = [&client, &server];
             let _ = both.map(|socket| socket.set_nodelay(true));
             let [from, to] = both.map(|socket| socket.try_clone().expect("a TCP socket"));
-            thread::spawn(move || pass(from, to, Hold::None));
+            thread::spawn(move || match hold {
+                Hold::Deaf => pass(from, to, Hold::Deaf),
+                _ => pass(from, to, Hold::None),
+            });
             thread::spawn(move || match hold {
                 Hold::Delay(wait) => pass_late(server, client, ms(wait)),
                 hold => pass(server, client, hold),
@@ -54,6 +61,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, hold: Hold) {
     let mut held = vec![];
     let mut piece = [0; 16 * 1024];
     let mut next_tick = now();
+    let mut passed = 0;
     loop {
         if let Hold::Tick(every) = hold {
             if now() >= next_tick {
@@ -78,17 +86,26 @@ fn pass(mut from: TcpStream, mut to: TcpStream, hold: Hold) {
         held.extend_from_slice(&piece[..n]);
         let full = match hold {
             _ if held.ends_with(LAST.as_bytes()) => held.len(),
-            Hold::None | Hold::Delay(_) => held.len(),
+            Hold::None | Hold::Delay(_) | Hold::Cut(_) | Hold::Deaf => held.len(),
             Hold::Whole | Hold::Tick(_) => 0,
             Hold::Block(size) => held.len() - held.len() % size,
             Hold::OneBehind => before,
             Hold::Header if held.ends_with(b"\r\n\r\n") && held.starts_with(b"HTTP/") => 0,
             Hold::Header => held.len(),
         };
-        if to.write_all(&held[..full]).is_err() {
+        if to.write_all(&held[..full]).is_err() && hold != Hold::Deaf {
             return;
         }
         held.drain(..full);
+        passed += full;
+        if matches!(hold, Hold::Cut(most) if passed >= most) {
+            let _ = from.shutdown(Shutdown::Both);
+            let _ = to.shutdown(Shutdown::Both);
+            return;
+        }
+    }
+    if hold == Hold::Deaf {
+        return;
     }
     let _ = to.write_all(&held);
     let _ = to.shutdown(Shutdown::Write);
