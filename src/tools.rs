@@ -6,12 +6,14 @@
 //! - [`report`]: what a log says
 //! - [`logs`]: logs read back
 //! - [`hops`]: two logs of the same requests, and what stands between
+//! - [`page`]: text for a terminal
 //! - [`plot`]: pictures for a terminal
 //! - [`signals`]: Ctrl-C and SIGTERM
 
 pub mod demo;
 pub mod hops;
 pub mod logs;
+pub mod page;
 pub mod plot;
 pub mod proxy;
 pub mod report;

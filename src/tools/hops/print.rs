@@ -1,9 +1,8 @@
 //! The comparison as text: what all pairs say together, the pairs, and a picture.
 
-mod page;
 mod pair;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 use super::changes::word;
@@ -11,12 +10,13 @@ use super::join::Left;
 use super::judge::Word;
 use super::pair::Compared;
 use super::{Found, Options, picture};
+use crate::sink::console::text::{NONE, shown};
+use crate::tools::page::Page;
 use crate::tools::plot::Look;
-use page::Page;
 use pair::{one, signed};
 
-/// Stands for what was not measured.
-const NONE: &str = "–";
+/// Columns that a name from outside may take.
+const NAME: usize = 48;
 /// Pairs that are shown without `--all`.
 const SHOWN: usize = 10;
 /// Lines that could not be read and are named.
@@ -25,32 +25,33 @@ const NAMED: usize = 5;
 /// Everything.
 pub fn text(found: &Found<'_>, options: &Options) -> String {
     let mut page = Page::new(options.look);
+    let mut hints = HashSet::new();
     if options.id.is_none() {
         overall(found, &mut page);
     }
-    let shown = if options.all || options.id.is_some() {
+    let n_shown = if options.all || options.id.is_some() {
         found.pairs.len()
     } else {
         SHOWN.min(found.pairs.len())
     };
-    for (i, pair) in found.pairs[..shown].iter().enumerate() {
+    for (i, pair) in found.pairs[..n_shown].iter().enumerate() {
         if i > 0 || options.id.is_none() {
             page.line("");
         }
-        one(pair, &mut page);
+        one(pair, &mut page, &mut hints);
     }
-    if let Some(more @ 1..) = found.pairs.len().checked_sub(shown) {
+    if let Some(more @ 1..) = found.pairs.len().checked_sub(n_shown) {
         page.line("");
         page.wrapped(
             "",
             &format!("{more} more, less bad; --all shows them, --id ID one in full."),
         );
     }
-    let drawn = if options.id.is_some() { shown } else { 1 };
+    let drawn = if options.id.is_some() { n_shown } else { 1 };
     for pair in &found.pairs[..drawn] {
         page.line("");
-        if shown > 1 {
-            page.strong(&format!("The drips of {}", pair.outer.id));
+        if n_shown > 1 {
+            page.strong(&format!("The drips of {}", shown(&pair.outer.id, NAME)));
         }
         for line in picture::lines(pair, options.look) {
             page.wrapped("", &line);
@@ -71,14 +72,18 @@ pub fn notes(found: &Found<'_>) -> String {
 }
 
 fn overall(found: &Found<'_>, page: &mut Page) {
-    let instances = |of: fn(&Compared<'_>) -> String| {
-        let mut names: Vec<String> = found.pairs.iter().map(of).collect();
+    let instances = |of: for<'a> fn(&'a Compared<'_>) -> &'a str| {
+        let mut names: Vec<String> = found
+            .pairs
+            .iter()
+            .map(|pair| shown(of(pair), NAME))
+            .collect();
         names.sort();
         names.dedup();
         names.join("', '")
     };
-    let outer = instances(|pair| pair.outer.instance.clone());
-    let inner = instances(|pair| pair.inner.instance.clone());
+    let outer = instances(|pair| &pair.outer.instance);
+    let inner = instances(|pair| &pair.inner.instance);
     page.strong(&format!(
         "The hop between '{outer}' (outer) and '{inner}' (inner)"
     ));

@@ -1,17 +1,19 @@
 //! One pair as text: the verdict, what to try, and the figures on both sides.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use super::NONE;
-use super::page::Page;
+use super::NAME;
 use crate::observe::stats::{Us, in_ms, percentile};
+use crate::sink::console::text::{NONE, shown};
 use crate::tools::hops::changes::word;
 use crate::tools::hops::compare::Both;
 use crate::tools::hops::pair::Compared;
+use crate::tools::page::Page;
 use crate::tools::plot::readable;
 
-/// One pair.
-pub fn one(pair: &Compared<'_>, page: &mut Page) {
+/// One pair. `hints` were given before: many requests have the same.
+pub fn one<'a>(pair: &'a Compared<'_>, page: &mut Page, hints: &mut HashSet<&'a str>) {
     let (judgement, figures) = (&pair.judgement, &pair.figures);
     page.strong(&format!(
         "{}, confidence {:.2}",
@@ -20,19 +22,20 @@ pub fn one(pair: &Compared<'_>, page: &mut Page) {
     ));
     page.wrapped("  ", &judgement.sentence);
     if let Some(hint) = &judgement.hint {
-        if page.hints.insert(hint.clone()) {
+        if hints.insert(hint) {
             page.wrapped("  ", &format!("try: {hint}"));
         } else {
             page.line("  try: the same as above");
         }
     }
-    let model = pair.outer.request.model.as_deref().unwrap_or(NONE);
+    let model = pair.outer.request.model.as_deref();
+    let model = model.map_or(NONE.to_owned(), |model| shown(model, NAME));
     page.figure(
         "  request",
         &format!(
             "{} outside, {} inside, model {model}, joined by {}",
-            pair.outer.id,
-            pair.inner.id,
+            shown(&pair.outer.id, NAME),
+            shown(&pair.inner.id, NAME),
             pair.key.name()
         ),
     );
@@ -92,7 +95,7 @@ pub fn one(pair: &Compared<'_>, page: &mut Page) {
     };
     page.figure("  bytes", &bytes);
     for item in &figures.changes {
-        let side = |value: &Option<String>| value.as_deref().unwrap_or("none").to_owned();
+        let side = |value: &Option<String>| shown(value.as_deref().unwrap_or("none"), NAME);
         page.figure(
             "  changed",
             &format!(

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::streams::*;
 use crate::observe::record::RequestRecord;
+use crate::sink::console::text::columns;
 use crate::tools::hops::{Options, run};
 use crate::tools::plot::Look;
 
@@ -92,6 +93,27 @@ fn the_json_as_it_is_printed() {
     let releases = first["waits"]["releases"].as_array_mut().unwrap();
     releases.truncate(1);
     insta::assert_snapshot!("json", serde_json::to_string_pretty(&first).unwrap());
+}
+
+#[test]
+fn no_name_from_outside_breaks_a_line_or_steers_the_terminal() {
+    let mut records = both("a", &stream(60, 20_000, 250, 0.3), passing, true);
+    records[1].request.model = Some("\u{1b}[2J模型 模型 ".repeat(20));
+    records[1].instance = "門\u{7}".to_owned();
+    records[1].response.content_type = Some("text/\u{1b}plain".to_owned());
+    let (dir, options) = in_folder(&[records]);
+    let text = printed(&options, &dir);
+    assert!(
+        text.contains("模型") && text.contains("…") && text.contains("門"),
+        "{text}"
+    );
+    assert!(
+        !text.chars().any(|c| c.is_control() && c != '\n'),
+        "{text:?}"
+    );
+    for line in text.lines() {
+        assert!(columns(line) <= 80, "{line}");
+    }
 }
 
 #[test]
