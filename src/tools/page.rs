@@ -36,9 +36,22 @@ impl Page {
         }
     }
 
+    /// Columns of a line.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A line that stands out, with space above it.
+    pub fn heading(&mut self, line: &str) {
+        if !self.text.is_empty() {
+            self.line("");
+        }
+        self.strong(line);
+    }
+
     /// A line as it is.
     pub fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
+        self.text.push_str(plain(line).trim_end());
         self.text.push('\n');
     }
 
@@ -46,7 +59,7 @@ impl Page {
     pub fn strong(&mut self, line: &str) {
         let bold = self.bold;
         // writing to a String cannot fail
-        let _ = writeln!(self.text, "{bold}{line}{bold:#}");
+        let _ = writeln!(self.text, "{bold}{}{bold:#}", plain(line));
     }
 
     /// A named figure; what does not fit goes on under itself.
@@ -80,6 +93,11 @@ impl Page {
         }
         self.line(&line);
     }
+}
+
+/// Without what would steer the terminal: sentences of a record come from a file.
+fn plain(line: &str) -> String {
+    line.replace(char::is_control, " ")
 }
 
 #[cfg(test)]
@@ -132,5 +150,13 @@ mod tests {
             page.text,
             "name          some words that are too\n              long for a line of 40\n  a  b\n"
         );
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        let mut page = page(40);
+        page.wrapped("", "a\u{1b}[2Jb\nc");
+        page.strong("d\u{7}e");
+        assert_eq!(page.text, "a [2Jb c\nd e\n");
     }
 }
