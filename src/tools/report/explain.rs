@@ -1,13 +1,11 @@
 //! One request's verdict in full: what was said of it, how the stream came, and which rules did and did not fire.
 
-use std::fmt::Write as _;
-
-use anstyle::Style;
 use serde_json::Value;
 
 use crate::observe::record::{Finding, RequestRecord, Side};
 use crate::observe::verdict::RULES;
-use crate::sink::console::text::{NONE, columns, duration, shown, word};
+use crate::sink::console::text::{NONE, duration, shown, word};
+use crate::tools::page::Page;
 use crate::tools::plot::{DRIP_LEGEND, Look, drip, drip_axis};
 
 /// Columns that a name from outside may take.
@@ -19,9 +17,12 @@ const CONSTANTS: [&str; 3] = ["block_burst", "tick_burst", "count_burst"];
 /// Between the edge and what belongs to a heading.
 const INDENT: &str = "  ";
 
+/// Between the edge and what belongs to such a line.
+const INNER: &str = "      ";
+
 /// All that is known of why `record` was judged as it was.
 pub fn text(record: &RequestRecord, look: Look) -> String {
-    let mut page = Page::new(usize::from(look.width));
+    let mut page = Page::new(look);
     request(&mut page, record);
     verdict(&mut page, record);
     arrivals(&mut page, record);
@@ -37,29 +38,35 @@ fn request(page: &mut Page, record: &RequestRecord) {
         name.as_deref()
             .map_or(NONE.to_owned(), |name| shown(name, NAME))
     };
-    page.line(&format!(
-        "{} {}, model {}, from {} by {}",
-        known(&asked.method),
-        known(&asked.path),
-        known(&asked.model),
-        record.started_at,
-        shown(&record.instance, NAME),
-    ));
-    let upstream = known(&record.upstream.addr);
-    page.line(&match record.response.status {
-        Some(status) => format!(
-            "upstream {upstream}: {status}, {}",
-            known(&record.response.content_type)
+    page.wrapped(
+        INDENT,
+        &format!(
+            "{} {}, model {}, from {} by {}",
+            known(&asked.method),
+            known(&asked.path),
+            known(&asked.model),
+            record.started_at,
+            shown(&record.instance, NAME),
         ),
-        None => format!("upstream {upstream}: no answer"),
-    });
+    );
+    let upstream = known(&record.upstream.addr);
+    page.wrapped(
+        INDENT,
+        &match record.response.status {
+            Some(status) => format!(
+                "upstream {upstream}: {status}, {}",
+                known(&record.response.content_type)
+            ),
+            None => format!("upstream {upstream}: no answer"),
+        },
+    );
     let flags: Vec<String> = record.flags.iter().map(word).collect();
     let flags = if flags.is_empty() {
         String::new()
     } else {
         format!(" ({})", flags.join(", "))
     };
-    page.line(&format!(
+    page.wrapped(INDENT, &format!(
         "{}{flags} after {}; first token after {}, token gaps {} at the median, {} at the 99th percentile, {} at most",
         word(&record.end),
         duration(record.at.end_ms),
@@ -73,7 +80,7 @@ fn request(page: &mut Page, record: &RequestRecord) {
 fn verdict(page: &mut Page, record: &RequestRecord) {
     let Some(verdict) = &record.verdict else {
         page.heading("no verdict");
-        page.line("There is no stream to judge.");
+        page.wrapped(INDENT, "There is no stream to judge.");
         return;
     };
     let side = verdict.side.as_ref().map(place).unwrap_or_default();
@@ -82,13 +89,16 @@ fn verdict(page: &mut Page, record: &RequestRecord) {
         word(&verdict.timing),
         verdict.confidence
     ));
-    page.line(&verdict.summary);
+    page.wrapped(INDENT, &verdict.summary);
     let main = verdict
         .findings
         .iter()
         .find(|finding| finding.sentence == verdict.summary);
     if let Some(main) = main {
-        page.line(&format!("To try: {}.", main.hint.trim_end_matches('.')));
+        page.wrapped(
+            INDENT,
+            &format!("To try: {}.", main.hint.trim_end_matches('.')),
+        );
     }
     if !verdict.evidence.is_empty() {
         let numbers: Vec<String> = verdict
@@ -96,7 +106,7 @@ fn verdict(page: &mut Page, record: &RequestRecord) {
             .iter()
             .map(|(name, value)| format!("{name} {value}"))
             .collect();
-        page.line(&format!("It rests on: {}.", numbers.join(", ")));
+        page.wrapped(INDENT, &format!("It rests on: {}.", numbers.join(", ")));
     }
 }
 
@@ -104,19 +114,22 @@ fn verdict(page: &mut Page, record: &RequestRecord) {
 fn arrivals(page: &mut Page, record: &RequestRecord) {
     page.heading("arrivals");
     let Some(rows) = &record.timeline else {
-        page.line("There is no timeline in this record: `dripline proxy --timeline` keeps one row for each chunk.");
+        page.wrapped(INDENT, "There is no timeline in this record: `dripline proxy --timeline` keeps one row for each chunk.");
         return;
     };
     let end = record.at.end_ms.map_or(0, |end| (end * 1000.0) as u64);
     let points: Vec<(u64, u64)> = rows.iter().map(|row| (row.0, row.3)).collect();
-    let width = page.width - INDENT.len();
+    let width = page.width() - INDENT.len();
     for line in [drip(&points, end, width), drip_axis(end, width)] {
-        let _ = writeln!(page.text, "{INDENT}{line}");
+        page.line(&format!("{INDENT}{line}"));
     }
-    page.line(&format!(
-        "{DRIP_LEGEND}; {} chunks, time from the request on",
-        rows.len()
-    ));
+    page.wrapped(
+        INDENT,
+        &format!(
+            "{DRIP_LEGEND}; {} chunks, time from the request on",
+            rows.len()
+        ),
+    );
 }
 
 /// Which rules fired and which did not, each with what it looks for and the figures that tell.
@@ -126,7 +139,10 @@ fn rules(page: &mut Page, record: &RequestRecord) {
     };
     page.heading("what fired");
     if verdict.findings.is_empty() {
-        page.line("No rule: the stream is judged by how even its gaps are.");
+        page.wrapped(
+            INDENT,
+            "No rule: the stream is judged by how even its gaps are.",
+        );
     }
     for Finding {
         code,
@@ -139,20 +155,20 @@ fn rules(page: &mut Page, record: &RequestRecord) {
         let at = at_ms
             .map(|at| format!(" at {}", duration(Some(at))))
             .unwrap_or_default();
-        page.line(&format!("{code}{}{at}", place(side)));
+        page.wrapped(INDENT, &format!("{code}{}{at}", place(side)));
         if *sentence == verdict.summary {
-            page.inner("As above.");
+            page.wrapped(INNER, "As above.");
             continue;
         }
-        page.inner(sentence);
-        page.inner(&format!("To try: {}.", hint.trim_end_matches('.')));
+        page.wrapped(INNER, sentence);
+        page.wrapped(INNER, &format!("To try: {}.", hint.trim_end_matches('.')));
     }
     page.heading("what did not");
     let json = serde_json::to_value(record).unwrap_or_default();
     let has_fired = |code: &str| verdict.findings.iter().any(|finding| finding.code == code);
     let constant = CONSTANTS.into_iter().find(|code| has_fired(code));
     for rule in RULES.iter().filter(|rule| !has_fired(rule.code)) {
-        page.line(&format!("{}: looks for {}", rule.code, rule.about));
+        page.wrapped(INDENT, &format!("{}: looks for {}", rule.code, rule.about));
         let figures: Vec<String> = rule
             .rests_on
             .iter()
@@ -162,7 +178,7 @@ fn rules(page: &mut Page, record: &RequestRecord) {
             Some(other) if CONSTANTS.contains(&rule.code) => format!("; {other} fits better"),
             _ => String::new(),
         };
-        page.inner(&format!("Here: {}{outdone}.", figures.join(", ")));
+        page.wrapped(INNER, &format!("Here: {}{outdone}.", figures.join(", ")));
     }
 }
 
@@ -190,51 +206,6 @@ fn value(record: &Value, field: &str) -> String {
             .join(" "),
         Some(Value::Array(all)) => all.len().to_string(),
         Some(other) => other.to_string(),
-    }
-}
-
-/// Text that is folded at a width.
-struct Page {
-    width: usize,
-    text: String,
-}
-
-impl Page {
-    fn new(width: usize) -> Self {
-        Page {
-            width: width.clamp(40, 120),
-            text: String::new(),
-        }
-    }
-
-    fn heading(&mut self, text: &str) {
-        let bold = Style::new().bold();
-        let space = if self.text.is_empty() { "" } else { "\n" };
-        let _ = writeln!(self.text, "{space}{bold}{text}{bold:#}");
-    }
-
-    fn line(&mut self, text: &str) {
-        self.fold(text, INDENT);
-    }
-
-    fn inner(&mut self, text: &str) {
-        self.fold(text, "      ");
-    }
-
-    fn fold(&mut self, text: &str, indent: &str) {
-        let mut line = String::new();
-        for word in text.split_whitespace() {
-            let width = columns(&line) + 1 + columns(word);
-            if !line.is_empty() && indent.len() + width > self.width {
-                let _ = writeln!(self.text, "{indent}{line}");
-                line.clear();
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line += word;
-        }
-        let _ = writeln!(self.text, "{indent}{line}");
     }
 }
 
