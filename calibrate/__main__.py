@@ -6,6 +6,8 @@ from pathlib import Path
 
 from calibrate import cures, rejudge, run, score
 
+HALVES = ("tuning", "held_out")
+
 
 def main():
     parser = argparse.ArgumentParser(prog="calibrate", description=__doc__)
@@ -22,6 +24,7 @@ def main():
     kept.add_argument("--corpus", type=Path, default=run.CORPUS)
     scoring = commands.add_parser("score", parents=[kept], help="judge the corpus's records and write the page; fails where a bound is missed")
     scoring.add_argument("--page", type=Path, default=score.DOC)
+    scoring.add_argument("--again", action="store_true", help="by the rules as they are now, not as they were when the streams were sent")
     commands.add_parser("rejudge", parents=[kept], help="judge the corpus's tuning half again by the rules as they are now")
     curing = commands.add_parser("cures", parents=[sending], help="send the same streams through each faulty hop and through its cured twin")
     curing.add_argument("--streams", type=int, default=6, help="for each pair")
@@ -29,7 +32,8 @@ def main():
     if chosen.command == "run":
         run.run_to_corpus(chosen.streams, chosen.seed, chosen.concurrency, chosen.events_per_s, chosen.hops, chosen.out)
     elif chosen.command == "score":
-        if missed := score.score_corpus(chosen.corpus, chosen.page):
+        judged = rejudge.rejudge(chosen.corpus, HALVES) if chosen.again else score.read(chosen.corpus)
+        if missed := score.score_corpus(judged, chosen.corpus, chosen.page):
             sys.exit("missed on the held-out half: " + "; ".join(missed))
     elif chosen.command == "rejudge":
         rejudge.print_rejudged(chosen.corpus)

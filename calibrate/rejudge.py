@@ -20,8 +20,8 @@ PROGRAM = ROOT / "target" / "release" / "examples" / "rejudge"
 NOT_REPLAYED = "client"
 
 
-def rejudge(corpus: Path) -> list[Judged]:
-    """The streams of the tuning half with the verdicts of the rules as they are now."""
+def rejudge(corpus: Path, halves: tuple = ("tuning",)) -> list[Judged]:
+    """The streams of these halves with the verdicts of the rules as they are now."""
     program = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     rows = []
 
@@ -29,7 +29,7 @@ def rejudge(corpus: Path) -> list[Judged]:
         with open(corpus) as file, program.stdin as to:
             for line in file:
                 row = json.loads(line)
-                if row["half"] != "tuning":
+                if row["half"] not in halves:
                     continue
                 body = zlib.decompress(base64.b64decode(row.pop("body_zlib_b64"))).decode("latin-1")
                 rows.append(labels.with_label(row))

@@ -291,9 +291,8 @@ def write_wrong(judged: list[Judged], corpus: Path) -> str:
     return f"{len(wrong)} wrong ones of the tuning half: {to}"
 
 
-def score_corpus(corpus: Path, page: Path) -> list[str]:
+def score_corpus(judged: list[Judged], corpus: Path, page: Path) -> list[str]:
     """Writes the page; the bounds that the held-out half misses."""
-    judged = read(corpus)
     tuning, held_out = ([j for j in judged if j.half == half] for half in ("tuning", "held_out"))
     page.parent.mkdir(exist_ok=True)
     page.write_text(document(held_out, tuning))

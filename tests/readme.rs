@@ -308,7 +308,7 @@ fn the_figures_of_the_calibration_are_the_page_s() {
         format!("said so in {}", percent("held: said so (recall)")),
         format!("of {} healthy ones it accused none", figure("healthy")),
         format!(
-            "the very kind was right in {}",
+            "an acceptable kind was named in {}",
             percent("exact `timing` right")
         ),
     ] {

@@ -15,6 +15,7 @@ use super::logs::{BadLine, Log};
 use super::plot::Look;
 use crate::observe::across::History;
 use crate::observe::record::RequestRecord;
+use crate::observe::verdict::words::count;
 use crate::sink::console;
 
 /// What is wanted of which logs.
@@ -36,6 +37,9 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
         let (more, unread) = Log::open(path)?.into_records()?;
         records.extend(more);
         bad.extend(unread);
+    }
+    if let (true, Some(unread)) = (records.is_empty(), told(&bad)) {
+        bail!("no record found; name a log that `dripline proxy --log FILE` wrote ({unread})");
     }
     look_across(&mut records);
     match &options.explain {
@@ -80,6 +84,9 @@ fn find<'a>(records: &'a [RequestRecord], id: &str) -> anyhow::Result<&'a Reques
         let is_another = |other: &&RequestRecord| first.is_some_and(|first| first.id != other.id);
         (first, found.find(is_another))
     };
+    if id.is_empty() {
+        bail!("--explain needs an id; `dripline report LOG` lists them");
+    }
     let whole = fitting(|own, id| own == id);
     let found = if whole.0.is_some() {
         whole
@@ -89,8 +96,8 @@ fn find<'a>(records: &'a [RequestRecord], id: &str) -> anyhow::Result<&'a Reques
     match found {
         (Some(record), None) => Ok(record),
         (None, _) => bail!(
-            "no request with the id {id:?} among {} records; `dripline report LOG` lists them",
-            records.len()
+            "no request with the id {id:?} among {}; `dripline report LOG` lists them",
+            count(records.len() as u64, "record")
         ),
         (Some(one), Some(other)) => bail!(
             "{id:?} stands for several requests, {} and {} among them; write more of the id",

@@ -37,7 +37,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
             rhythm.period_percent()
         ),
         Some(_) => {
-            " So is their number of events, which fits a guard or a batcher as well.".to_owned()
+            " The number of events is as constant, so a guard or a batcher fits as well.".to_owned()
         }
         None => String::new(),
     };

@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 
-use super::evenness;
 use super::rhythm::{Constant, Found, Rhythm};
+use super::{evenness, in_steps};
 use crate::observe::bursts::{self, Burst};
 use crate::observe::media::Media;
 use crate::observe::outcome::{Outcome, Reading};
@@ -198,7 +198,7 @@ impl Facts<'_> {
     }
 
     fn find_rhythm(&self) -> Option<(Rhythm, Found)> {
-        if evenness::is_even(self) {
+        if evenness::is_even(self) || in_steps::is_but_for_a_pause(self) {
             return None;
         }
         let unit = self.unit();

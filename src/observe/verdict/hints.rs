@@ -17,9 +17,9 @@ pub(crate) const BLOCKS: &str = "`proxy_buffering off` or `X-Accel-Buffering: no
     a buffer and does not flush per event";
 
 /// What holds by a timer.
-pub(crate) const TICKS: &str = "`flush_interval -1` (Caddy; `FlushInterval` of Go's ReverseProxy; they wait only \
-    where a reply has a length and is no event stream), `option http-no-delay` (HAProxy) and TCP_NODELAY at 40 to 200 ms, \
-    a server or a moderation filter that releases text in groups (`stream_interval` and the like)";
+pub(crate) const TICKS: &str = "at 40 to 200 ms TCP itself: `option http-no-delay` (HAProxy), TCP_NODELAY; a server or a \
+    moderation filter that releases text in groups (`stream_interval` and the like); for replies with a length that are \
+    no event stream, `flush_interval -1` (Caddy; `FlushInterval` of Go's ReverseProxy)";
 
 /// How long TCP waits, µs: Linux's least delay of an ACK is 40 ms; a cork (`TCP_CORK`, HAProxy's MSG_MORE)
 /// and other systems' delayed ACKs hold for 200 ms (tcp(7)). Timers fire late, never early.

@@ -25,14 +25,14 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
             bytes(rhythm.bytes.mean)
         ),
         Some(_) => {
-            " So is their number of events, which fits a guard or a batcher as well.".to_owned()
+            " The number of events is as constant, so a guard or a batcher fits as well.".to_owned()
         }
         None => String::new(),
     };
     // It waits for its first event before it counts, so its period is longer by a part of a gap.
     let timer = match rhythm.timer_from_event() {
         Some(timer) => format!(
-            "a timer of {} that the first event it holds back starts",
+            "a timer of {}, started by the first event it holds back,",
             time(timer as u64)
         ),
         None => "a timer".to_owned(),

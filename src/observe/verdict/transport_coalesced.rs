@@ -2,18 +2,21 @@
 //! Equal bytes, period or count per group would name a kind of buffer; this is what is left when
 //! nothing of that is proven.
 
-use super::engine::{DRAFT, LONGEST_STEP};
+use super::engine::{DRAFT, LONGEST_STEP, MOST_PER_STEP};
 use super::facts::{Facts, SHARED};
 use super::hints::{COALESCED, with_clues};
 use super::rhythm::Constant;
 use super::words::{count, time};
-use super::{Fired, Rule, engine, evenness};
+use super::{Fired, Rule, engine, evenness, in_steps};
 use crate::observe::record::{Side, Timing};
 use crate::observe::stats::in_ms;
 use crate::observe::timeline::LEAST_STALL;
 
 /// Groups that prove a habit; a single one is a stall that was made up for.
 const LEAST_GROUPS: usize = 2;
+
+/// The same of groups that an engine's drafts may be.
+const GROUPS_OF_FEW: usize = 4;
 
 /// How sure one can be where an engine's drafts give the same.
 const SURE_OF_DRAFTS: f64 = 0.6;
@@ -36,7 +39,7 @@ pub const RULE: Rule = Rule {
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     // The steps of a fast engine are as near to each other as those of a group.
-    if evenness::is_even(facts) || named(facts) {
+    if evenness::is_even(facts) || in_steps::is_but_for_a_pause(facts) || named(facts) {
         return None;
     }
     let groups = facts
@@ -52,11 +55,15 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     if steps < least || groups < LEAST_GROUPS || !engine::can_make(steps, period as f64) {
         return None;
     }
-    let n = facts.n();
-    let all = facts.steps_by_burst().count() as u64;
     let largest = facts.steps_by_burst().max().unwrap_or(0);
     let could_be_engine =
         engine::could_draft(largest as f64 / facts.choices() as f64, period as f64);
+    // A few drafts are no habit.
+    if could_be_engine && groups < GROUPS_OF_FEW && steps < MOST_PER_STEP {
+        return None;
+    }
+    let n = facts.n();
+    let all = facts.steps_by_burst().count() as u64;
     let constant = if all < FEW {
         " So few cannot tell a buffer that fills from a timer."
     } else {

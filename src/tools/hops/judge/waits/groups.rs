@@ -81,7 +81,7 @@ pub(super) fn grouped(aligned: &Aligned) -> Option<Judgement> {
     });
     let oldest = of(aligned.releases.iter().map(|release| release.oldest), 50);
     let waited = format!(
-        "half of what left together had waited {} or more, at most {}",
+        "in half of them the oldest byte had waited {} or more, at most {}",
         time(oldest),
         time(of(
             aligned.releases.iter().map(|release| release.oldest),
