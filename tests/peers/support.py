@@ -199,6 +199,20 @@ class Proxy:
         self.process.stop()
 
 
+class Simulated:
+    """`dripline simulate` with a script."""
+
+    def __init__(self, script: str, folder: Path):
+        scenario = folder / "scenario.toml"
+        scenario.write_text(script)
+        command = [dripline_binary(), "simulate", "--listen", "127.0.0.1:0", "--scenario", scenario]
+        self.process = Process("simulate", command, folder)
+        self.url = self.process.wait_for_line(r"http://127\.0\.0\.1:\d+")[0]
+
+    def stop(self):
+        self.process.stop()
+
+
 class Nginx:
     """Debian's nginx as it comes (its nginx.conf, with paths of its own): HTTP/1.0 to its upstream, buffering on."""
 

@@ -1,5 +1,8 @@
 """Debian's nginx as it comes, in front of dripline and behind it. It speaks HTTP/1.0 to its upstream."""
 
+import httpx
+import openai
+import pytest
 from streams import check_pace, check_whole_chat, client, stream_chat
 
 
@@ -61,3 +64,31 @@ def test_a_stream_that_nginx_compresses_is_judged_by_its_events(llmock, start, m
     assert record["counts"]["chars"] == len(seen.text)
     assert "encoded" in record["flags"]
     check_pace(record, seen, direct)
+
+
+A_TOOL_IN_THE_MIDDLE = """
+steps = [
+    { write = "role" },
+    { write = "word", times = 20, every = "20ms" },
+    { wait = "6s" },
+    { write = "word", times = 20, every = "20ms" },
+    { each = ["finish", "usage", "done"] },
+]
+"""
+
+
+def test_the_idle_limit_of_nginx_is_named_and_following_the_hint_ends_it(start, model):
+    server = start.simulated(A_TOOL_IN_THE_MIDDLE)
+    limited = start.proxy(start.nginx(server.url, "proxy_buffering off; proxy_read_timeout 5s;").url)
+    raised = start.proxy(start.nginx(server.url, "proxy_buffering off; proxy_read_timeout 60s;").url)
+    with pytest.raises((openai.APIError, httpx.TransportError)):
+        stream_chat(client(limited.url), model)
+    stream_chat(client(raised.url), model)
+
+    record = limited.finish_with_one()
+    assert record["end"] == "truncated"
+    assert (record["verdict"]["cut"]["kind"], record["verdict"]["cut"]["after_ms"]) == ("idle", 5000)
+    hints = {finding["code"]: finding["hint"] for finding in record["verdict"]["findings"]}
+    assert "proxy_read_timeout" in hints["idle_cut"]
+    record = raised.finish_with_one()
+    assert (record["end"], record["verdict"]["cut"]) == ("complete", None)

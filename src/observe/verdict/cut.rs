@@ -19,6 +19,10 @@ const LIMITS: [Us; 14] = [
 /// Timers fire late, and clocks start at different bytes: this much on either side, in percent.
 const TOLERANCE: Us = 3;
 
+/// A timer that is not set anew for each byte fires early: nginx leaves one that would move by less
+/// than this where it is (`NGX_TIMER_LAZY_DELAY`), µs.
+const LAZY: Us = 300_000;
+
 /// Bytes were flowing if the silence before the cut is at most this part of the age.
 pub const FLOWING: Us = 10;
 
@@ -113,9 +117,10 @@ pub fn hint(kind: CutKind, side: Side) -> &'static str {
 /// The round limit that `duration` is near to.
 pub fn near_limit(duration: Us) -> Option<Us> {
     let limits = LIMITS.iter().map(|s| s * 1_000_000);
-    limits
-        .into_iter()
-        .find(|limit| duration.abs_diff(*limit) * 100 <= limit * TOLERANCE)
+    limits.into_iter().find(|limit| {
+        let around = limit * TOLERANCE / 100;
+        (limit - around.max(LAZY)..=limit + around).contains(&duration)
+    })
 }
 
 #[cfg(test)]
@@ -127,6 +132,10 @@ mod tests {
         assert_eq!(near_limit(60_900_000), Some(60_000_000));
         assert_eq!(near_limit(9_800_000), Some(10_000_000));
         assert_eq!(near_limit(62_000_000), None);
+        // nginx with `proxy_read_timeout 5s`
+        assert_eq!(near_limit(4_806_504), Some(5_000_000));
+        assert_eq!(near_limit(4_690_000), None);
+        assert_eq!(near_limit(5_300_000), None);
         assert_eq!(near_limit(0), None);
     }
 }
