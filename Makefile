@@ -97,5 +97,5 @@ peers:
 
 calibrate-quick:
 	$(call step,a small part of the calibration)
-	@cargo build --locked --bin dripline
+	@cargo build --locked --bin dripline --example frames # as in peers: other targets would mean other features, and all built anew
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} $(PYTHON) -m pytest calibrate
