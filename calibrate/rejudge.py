@@ -1,6 +1,7 @@
-"""Judges a corpus's tuning half again with the rules as they are now (examples/rejudge.rs), without sending a single stream.
+"""Judges a corpus again with the rules as they are now (examples/rejudge.rs), without sending a single stream.
 
-The held-out half is left alone, so that no rule is made to fit it: only the page that `score` writes has its figures.
+Only the tuning half is shown, so that no rule is made to fit the other: that one is only in the page that `score` writes,
+`score --again` too.
 """
 
 import base64
@@ -22,6 +23,8 @@ NOT_REPLAYED = "client"
 
 def rejudge(corpus: Path, halves: tuple = ("tuning",)) -> list[Judged]:
     """The streams of these halves with the verdicts of the rules as they are now."""
+    if not PROGRAM.is_file():
+        sys.exit(f"no {PROGRAM.relative_to(ROOT)}: cargo build --release --locked --bin dripline --example rejudge")
     program = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     rows = []
 

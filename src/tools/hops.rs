@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 
 use crate::observe::record::RequestRecord;
-use crate::tools::logs::{BadLine, Log};
+use crate::tools::logs::{BadLine, Log, no_record};
 use crate::tools::plot::Look;
 use join::{Joined, KEYS, Key, join};
 use pair::Compared;
@@ -134,11 +134,7 @@ pub fn run(options: &Options, out: &mut dyn Write, notes: &mut dyn Write) -> any
 fn nothing_joined(names: &[String; 2], logs: [&[RequestRecord]; 2], bad: &[BadLine]) -> String {
     for (name, log) in names.iter().zip(logs) {
         if log.is_empty() {
-            let first = bad.iter().find(|line| line.file == *name);
-            let why = first.map_or(String::new(), |line| format!(" ({line})"));
-            return format!(
-                "{name} has no record{why}; name a log that `dripline proxy --log FILE` wrote"
-            );
+            return no_record(name, bad.iter().find(|line| line.file == *name));
         }
     }
     let has = |key: Key| {

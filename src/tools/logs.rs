@@ -35,6 +35,12 @@ impl fmt::Display for BadLine {
     }
 }
 
+/// Why a log is of no use, and what to do.
+pub fn no_record(name: &str, first: Option<&BadLine>) -> String {
+    let why = first.map_or(String::new(), |line| format!(" ({line})"));
+    format!("{name} has no record{why}; name a log that `dripline proxy --log FILE` wrote")
+}
+
 /// What a line gave.
 pub type Line = Result<Box<RequestRecord>, BadLine>;
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use jiff::tz::TimeZone;
 
-use super::logs::{BadLine, Log};
+use super::logs::{BadLine, Log, no_record};
 use super::plot::Look;
 use crate::observe::across::History;
 use crate::observe::record::RequestRecord;
@@ -23,7 +23,7 @@ use crate::sink::console;
 pub struct Options {
     /// Files with a record on each line; `-` is standard input.
     pub logs: Vec<PathBuf>,
-    /// The request to explain: its id, the client's request id, or the beginning of either.
+    /// The request to explain: its id, the client's, the trace's or the answer's, or the beginning of one.
     pub explain: Option<String>,
     /// What standard output can take.
     pub look: Look,
@@ -38,8 +38,13 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
         records.extend(more);
         bad.extend(unread);
     }
-    if let (true, Some(unread)) = (records.is_empty(), told(&bad)) {
-        bail!("no record found; name a log that `dripline proxy --log FILE` wrote ({unread})");
+    if records.is_empty() && !bad.is_empty() {
+        let names: Vec<_> = options
+            .logs
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        bail!(no_record(&names.join(", "), bad.first()));
     }
     look_across(&mut records);
     match &options.explain {
@@ -186,8 +191,28 @@ mod tests {
         for id in ["chatcmpl-7", "4bf9"] {
             assert_eq!(find(&[answered.clone()], id).unwrap().id, "01B");
         }
+        let empty = find(&records, "").unwrap_err().to_string();
+        assert!(empty.contains("needs an id"), "{empty}");
         let none = find(&records, "x").unwrap_err().to_string();
         assert!(none.contains("\"x\" among 3 records"), "{none}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_log_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, "# a readme\n\n- not a log\n").unwrap();
+        let options = Options {
+            logs: vec![file.path().to_owned()],
+            explain: None,
+            look: Look::default(),
+        };
+        let mut out = Vec::new();
+        let error = run(&options, &mut out).unwrap_err().to_string();
+        assert!(
+            error.contains("has no record") && error.contains("line 1"),
+            "{error}"
+        );
+        assert!(out.is_empty());
     }
 
     #[test]

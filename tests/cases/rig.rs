@@ -8,16 +8,15 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use dripline::tools::simulate::{Act, Scenario, Seen, Simulator, Witness};
+use dripline::tools::simulate::{Act, Scenario, Seen, Witness};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::support::http::{Body, Head};
-use crate::support::{Client, PATIENCE, Proxy, Response, median, now, pause, post};
+use crate::support::{Client, PATIENCE, Proxy, Response, median, now, pause, post, simulated};
 
 /// What half of the writes may take to the client, and what each may. Test machines are noisy, and a held byte is
 /// seen all the same: see [`Run::nothing_held`].
@@ -109,21 +108,13 @@ impl Server {
     pub fn play(scenarios: Vec<Scenario>) -> Server {
         let (witness, heard) = Witness::new();
         let (stop, stopped) = oneshot::channel::<()>();
-        let (bound, addr) = channel();
-        thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build();
-            runtime.expect("a runtime").block_on(async {
-                let address = ([127, 0, 0, 1], 0).into();
-                let simulator = Simulator::bind(address, scenarios).await;
-                let simulator = simulator.expect("a free port").watched_by(witness);
-                let _ = bound.send(simulator.local_addr());
-                simulator.run(async { drop(stopped.await) }).await;
-            });
-        });
+        let addr = simulated::play(
+            scenarios,
+            |simulator| simulator.watched_by(witness),
+            async { drop(stopped.await) },
+        );
         Server {
-            addr: addr.recv().expect("the server starts"),
+            addr,
             heard: Mutex::new((heard, vec![])),
             asked: AtomicU64::new(0),
             _stop: stop,

@@ -1,12 +1,11 @@
 //! Server, driplines and hop in a line, and the logs that they leave.
 
+use std::future::pending;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::sync::mpsc::channel;
-use std::thread;
 
-use dripline::tools::simulate::{Scenario, Simulator};
+use dripline::tools::simulate::Scenario;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -90,18 +89,6 @@ impl Logs {
 }
 
 fn server() -> SocketAddr {
-    let (bound, addr) = channel();
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        runtime.expect("a runtime").block_on(async {
-            let scenarios = vec![Scenario::from_toml("t", SCENARIO).unwrap()];
-            let simulator = Simulator::bind(([127, 0, 0, 1], 0).into(), scenarios).await;
-            let simulator = simulator.expect("a free port");
-            let _ = bound.send(simulator.local_addr());
-            simulator.run(std::future::pending()).await;
-        });
-    });
-    addr.recv().expect("the server starts")
+    let scenario = Scenario::from_toml("t", SCENARIO).unwrap();
+    simulated::play(vec![scenario], |simulator| simulator, pending())
 }

@@ -10,6 +10,7 @@
 pub mod client;
 pub mod http;
 pub mod proxy;
+pub mod simulated;
 pub mod upstream;
 
 use std::sync::{Arc, Condvar, Mutex};

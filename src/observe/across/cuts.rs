@@ -11,7 +11,6 @@ use super::us;
 use crate::observe::record::{Api, Cut, CutKind, End, Finding, RequestRecord, Side};
 use crate::observe::stats::{Us, in_ms};
 use crate::observe::verdict::cut;
-use crate::observe::verdict::cut::FLOWING;
 use crate::observe::verdict::words::time;
 
 /// Codes of findings on a cut: the surest one stands.
@@ -71,7 +70,7 @@ impl Point {
     }
 
     fn is_flowing(&self) -> bool {
-        self.silence * FLOWING <= self.age
+        self.silence * cut::FLOWING <= self.age
     }
 }
 
@@ -223,7 +222,7 @@ impl Cuts {
                         with comments while it waits tells whether silence matters";
             return Some((None, finding(CONSTANT, side, at_ms, sentence, hint)));
         }
-        let limit = cut::near_limit(group.median).unwrap_or(group.median);
+        let limit = cut::near_limit(common.kind, group.median).unwrap_or(group.median);
         let (kind, named) = (common.kind, time(limit));
         let sentence = match kind {
             CutKind::Idle => format!(

@@ -1,5 +1,6 @@
 //! Bursts of constant size: a buffer fills and then lets go.
 
+use super::count_burst::AS_CONSTANT;
 use super::facts::Facts;
 use super::hints::{BLOCKS, with_clues};
 use super::rhythm::Constant;
@@ -36,9 +37,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
             " The period is as constant ({} %), so a timer fits as well.",
             rhythm.period_percent()
         ),
-        Some(_) => {
-            " The number of events is as constant, so a guard or a batcher fits as well.".to_owned()
-        }
+        Some(_) => AS_CONSTANT.to_owned(),
         None => String::new(),
     };
     let doubt = found.doubt();

@@ -7,6 +7,10 @@ use super::words::{bytes, range, time};
 use super::{Fired, Rule};
 use crate::observe::record::{Side, Timing};
 
+/// What is said beside another rule where the number of events is as constant.
+pub const AS_CONSTANT: &str =
+    " The number of events is as constant, so a guard or a batcher fits as well.";
+
 /// The rule.
 pub const RULE: Rule = Rule {
     code: "count_burst",

@@ -19,7 +19,7 @@ const LIMITS: [Us; 14] = [
 /// Timers fire late, and clocks start at different bytes: this much on either side, in percent.
 const TOLERANCE: Us = 3;
 
-/// A timer that is not set anew for each byte fires early: nginx leaves one that would move by less
+/// A timer of silence that is not set anew for each byte fires early: nginx leaves one that would move by less
 /// than this where it is (`NGX_TIMER_LAZY_DELAY`), µs.
 const LAZY: Us = 300_000;
 
@@ -44,8 +44,8 @@ pub fn find(facts: &Facts<'_>) -> Option<Cut> {
     };
     let age = facts.summary.at.end?.saturating_sub(start);
     let is_flowing = silence * FLOWING <= age;
-    let idle = near_limit(silence).map(|limit| (CutKind::Idle, limit));
-    let total = near_limit(age)
+    let idle = near_limit(CutKind::Idle, silence).map(|limit| (CutKind::Idle, limit));
+    let total = near_limit(CutKind::Total, age)
         .filter(|_| is_flowing)
         .map(|limit| (CutKind::Total, limit));
     let (kind, limit) = idle.or(total)?;
@@ -114,12 +114,16 @@ pub fn hint(kind: CutKind, side: Side) -> &'static str {
     }
 }
 
-/// The round limit that `duration` is near to.
-pub fn near_limit(duration: Us) -> Option<Us> {
-    let limits = LIMITS.iter().map(|s| s * 1_000_000);
-    limits.into_iter().find(|limit| {
+/// The round limit of this kind that `duration` is near to.
+pub fn near_limit(kind: CutKind, duration: Us) -> Option<Us> {
+    let mut limits = LIMITS.iter().map(|s| s * 1_000_000);
+    limits.find(|limit| {
         let around = limit * TOLERANCE / 100;
-        (limit - around.max(LAZY)..=limit + around).contains(&duration)
+        let early = match kind {
+            CutKind::Idle => around.max(LAZY),
+            CutKind::Total => around,
+        };
+        (limit - early..=limit + around).contains(&duration)
     })
 }
 
@@ -129,13 +133,14 @@ mod tests {
 
     #[test]
     fn only_round_limits_and_only_nearly() {
-        assert_eq!(near_limit(60_900_000), Some(60_000_000));
-        assert_eq!(near_limit(9_800_000), Some(10_000_000));
-        assert_eq!(near_limit(62_000_000), None);
+        assert_eq!(near_limit(CutKind::Idle, 60_900_000), Some(60_000_000));
+        assert_eq!(near_limit(CutKind::Idle, 9_800_000), Some(10_000_000));
+        assert_eq!(near_limit(CutKind::Idle, 62_000_000), None);
         // nginx with `proxy_read_timeout 5s`
-        assert_eq!(near_limit(4_806_504), Some(5_000_000));
-        assert_eq!(near_limit(4_690_000), None);
-        assert_eq!(near_limit(5_300_000), None);
-        assert_eq!(near_limit(0), None);
+        assert_eq!(near_limit(CutKind::Idle, 4_806_504), Some(5_000_000));
+        assert_eq!(near_limit(CutKind::Idle, 4_690_000), None);
+        assert_eq!(near_limit(CutKind::Total, 4_806_504), None);
+        assert_eq!(near_limit(CutKind::Idle, 5_300_000), None);
+        assert_eq!(near_limit(CutKind::Idle, 0), None);
     }
 }

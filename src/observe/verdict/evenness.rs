@@ -4,18 +4,17 @@ use super::engine::FASTEST;
 use super::facts::{Facts, Unit};
 use super::in_steps;
 use super::words::{count, range, time};
-
 use crate::observe::record::{Side, Timing, Verdict};
 use crate::observe::stats::{Us, in_ms};
 use crate::observe::timeline::LEAST_STALL;
 
 /// Gaps of a healthy stream differ (several tokens per event, a busy machine), but nine of ten are
 /// below this many times the median.
-const SPREAD: Us = 5;
+pub const SPREAD: Us = 5;
 
 /// Gaps beyond that spread take at most this part of the stream's time. Few large ones among many
 /// tiny ones are groups, however their parts are spaced.
-const PART_IN_LARGE: Us = 4;
+pub const PART_IN_LARGE: Us = 4;
 
 /// Steps per burst and choice, on average. More is not one by one.
 const ONE_BY_ONE: f64 = 1.5;
@@ -52,7 +51,10 @@ pub fn is_even(facts: &Facts<'_>) -> bool {
     let Some(usual) = gaps.median_non_zero() else {
         return false;
     };
-    if in_steps::is_in_steps(facts) {
+    if !facts.summary.stalls.is_empty() {
+        return false;
+    }
+    if facts.is_in_steps() {
         return true;
     }
     let few = gaps.n() < FEW;
@@ -67,7 +69,6 @@ pub fn is_even(facts: &Facts<'_>) -> bool {
     together <= allowed
         && p90 <= SPREAD * usual
         && gaps.sum_above(SPREAD * usual) * PART_IN_LARGE <= gaps.sum()
-        && facts.summary.stalls.is_empty()
         && (is_fast || !has_lump(facts, usual))
 }
 
@@ -120,20 +121,14 @@ pub fn judge(facts: &Facts<'_>) -> Verdict {
         ),
         _ => count(n, unit),
     };
-    let in_steps = even && facts.steps_per_burst() > ONE_BY_ONE;
-    let doubt = if in_steps {
-        in_steps::timer_as_well(facts)
-    } else {
-        None
-    };
-    let figures = if in_steps {
+    let (mut figures, mut doubt) = (figures, None);
+    if even && facts.steps_per_burst() > ONE_BY_ONE {
         let at_once = facts.steps_by_burst();
         let (least, most) = (at_once.clone().min(), at_once.max());
         let range = range(shown(least), shown(most));
-        format!("{figures}, {range} at a time as an engine that speculates gives them")
-    } else {
-        figures
-    };
+        figures += &format!(", {range} at a time as an engine that speculates gives them");
+        doubt = in_steps::timer_as_well(facts);
+    }
     let ending = match (even, gaps.n()) {
         _ if facts.n() > 1 && gaps.max() == Some(0) => ": all at once, and too few to tell more.",
         (_, 0..4) => ": too few to tell much.",

@@ -49,6 +49,7 @@ pub struct Facts<'a> {
     pub flags: &'a [Flag],
     bursts: Vec<Burst>,
     /// What several rules ask for is found once.
+    in_steps: OnceCell<bool>,
     rhythm: OnceCell<Option<(Rhythm, Found)>>,
 }
 
@@ -66,6 +67,7 @@ impl<'a> Facts<'a> {
             end,
             flags,
             bursts: bursts::with_rest_of_large(&summary.bursts),
+            in_steps: OnceCell::new(),
             rhythm: OnceCell::new(),
         }
     }
@@ -191,6 +193,11 @@ impl Facts<'_> {
             .collect()
     }
 
+    /// Whether an engine of several tokens a step made it, with a pause in it perhaps.
+    pub fn is_in_steps(&self) -> bool {
+        *self.in_steps.get_or_init(|| in_steps::is_in_steps(self))
+    }
+
     /// The rhythm of the bursts, if `constant` is what is constant in it.
     pub fn constant(&self, constant: Constant) -> Option<&(Rhythm, Found)> {
         let rhythm = self.rhythm.get_or_init(|| self.find_rhythm()).as_ref();
@@ -198,7 +205,7 @@ impl Facts<'_> {
     }
 
     fn find_rhythm(&self) -> Option<(Rhythm, Found)> {
-        if evenness::is_even(self) || in_steps::is_but_for_a_pause(self) {
+        if evenness::is_even(self) || self.is_in_steps() {
             return None;
         }
         let unit = self.unit();

@@ -34,8 +34,8 @@ pub struct Rhythm {
     /// Bytes that a burst has more for each step more; `None` where their number is constant.
     growth: Option<f64>,
     choices: f64,
-    /// Another vantage point has shown it, so no engine's own step is to be told from it.
-    known_held: bool,
+    /// No engine's own step is to be told from it.
+    is_any: bool,
 }
 
 /// What is constant.
@@ -88,11 +88,11 @@ impl Rhythm {
         (is_apart && rhythm.is_held(shared)).then_some(rhythm)
     }
 
-    /// The rhythm of bursts of events that are known to have been held: nothing has to be shown of how large and how
-    /// far apart they are.
-    pub fn of_held(bursts: &[Burst]) -> Option<Rhythm> {
+    /// The rhythm of bursts of events of which it is known elsewhere whether they were held: nothing has to be shown of
+    /// how large and how far apart they are.
+    pub fn of_any(bursts: &[Burst]) -> Option<Rhythm> {
         let (mut rhythm, _) = Rhythm::measured(bursts, |burst| burst.events, 1)?;
-        rhythm.known_held = true;
+        rhythm.is_any = true;
         Some(rhythm)
     }
 
@@ -112,7 +112,7 @@ impl Rhythm {
         };
         // The first may share its buffer with the header.
         let sized = &full[usize::from(full.len() == LEAST_FULL)..];
-        let sizes: Vec<(f64, f64)> = blocks::each(sized, &steps);
+        let sizes = blocks::each(sized, &steps);
         let sizes = sizes.iter().copied();
         let rhythm = Rhythm {
             n: full.len(),
@@ -121,7 +121,7 @@ impl Rhythm {
             steps: Spread::of(sizes.clone().map(|(steps, _)| steps)),
             growth: slope(sizes),
             choices: choices as f64,
-            known_held: false,
+            is_any: false,
         };
         Some((rhythm, full.to_vec()))
     }

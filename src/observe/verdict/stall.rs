@@ -43,9 +43,9 @@ impl Pause<'_> {
             return None;
         }
         let usual = facts.gaps().median_non_zero().unwrap_or(0).max(1);
-        let mut at_once: Vec<u64> = facts.steps_by_burst().collect();
-        at_once.sort_unstable();
-        let at_once = stats::percentile(&at_once, USUAL).unwrap_or(0);
+        let mut steps: Vec<u64> = facts.steps_by_burst().collect();
+        steps.sort_unstable();
+        let usual_burst = stats::percentile(&steps, USUAL).unwrap_or(0);
         let gaps = (stall.gap_ms * 1000.0) / usual as f64;
         let missing = (gaps * facts.steps_per_burst() * facts.choices() as f64) as u64;
         Some(Pause {
@@ -56,7 +56,7 @@ impl Pause<'_> {
             lump: facts.lump_after(stall),
             least_lump: (missing / PART_OF_MISSING)
                 .max(LEAST_LUMP * facts.choices())
-                .max(at_once + 1),
+                .max(usual_burst + 1),
         })
     }
 

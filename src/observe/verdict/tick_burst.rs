@@ -1,5 +1,6 @@
 //! Bursts at constant times: a timer lets go of what has come since.
 
+use super::count_burst::AS_CONSTANT;
 use super::facts::Facts;
 use super::hints::{TICKS, of_tcp_timer, with_clues};
 use super::rhythm::{Constant, Rhythm};
@@ -24,9 +25,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
             " Their size is as constant ({}), so a buffer that fills fits as well.",
             bytes(rhythm.bytes.mean)
         ),
-        Some(_) => {
-            " The number of events is as constant, so a guard or a batcher fits as well.".to_owned()
-        }
+        Some(_) => AS_CONSTANT.to_owned(),
         None => String::new(),
     };
     // It waits for its first event before it counts, so its period is longer by a part of a gap.

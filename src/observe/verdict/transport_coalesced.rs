@@ -7,7 +7,7 @@ use super::facts::{Facts, SHARED};
 use super::hints::{COALESCED, with_clues};
 use super::rhythm::Constant;
 use super::words::{count, time};
-use super::{Fired, Rule, engine, evenness, in_steps};
+use super::{Fired, Rule, engine, evenness};
 use crate::observe::record::{Side, Timing};
 use crate::observe::stats::in_ms;
 use crate::observe::timeline::LEAST_STALL;
@@ -15,8 +15,8 @@ use crate::observe::timeline::LEAST_STALL;
 /// Groups that prove a habit; a single one is a stall that was made up for.
 const LEAST_GROUPS: usize = 2;
 
-/// The same of groups that an engine's drafts may be.
-const GROUPS_OF_FEW: usize = 4;
+/// Groups that leave no doubt of it. Fewer that an engine's drafts may be are none.
+const MANY_GROUPS: usize = 4;
 
 /// How sure one can be where an engine's drafts give the same.
 const SURE_OF_DRAFTS: f64 = 0.6;
@@ -39,7 +39,7 @@ pub const RULE: Rule = Rule {
 
 pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     // The steps of a fast engine are as near to each other as those of a group.
-    if evenness::is_even(facts) || in_steps::is_but_for_a_pause(facts) || named(facts) {
+    if evenness::is_even(facts) || facts.is_in_steps() || named(facts) {
         return None;
     }
     let groups = facts
@@ -59,7 +59,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
     let could_be_engine =
         engine::could_draft(largest as f64 / facts.choices() as f64, period as f64);
     // A few drafts are no habit.
-    if could_be_engine && groups < GROUPS_OF_FEW && steps < MOST_PER_STEP {
+    if could_be_engine && groups < MANY_GROUPS && steps < MOST_PER_STEP {
         return None;
     }
     let n = facts.n();
@@ -74,7 +74,7 @@ pub fn check(facts: &Facts<'_>) -> Option<Fired> {
         at_ms: None,
         confidence: match groups {
             _ if could_be_engine => SURE_OF_DRAFTS,
-            ..4 => 0.7,
+            ..MANY_GROUPS => 0.7,
             _ => 0.9,
         },
         sentence: format!(

@@ -29,7 +29,7 @@ const PART_AND_PACE: [(Us, Us); 2] = [(50, 500), (200, 1_500)];
 
 /// How sure the pace alone makes one: less where an engine is known that is as fast.
 const SURE_OF_PACE: f64 = 0.6;
-const SURE_OF_AN_ENGINE_S_PACE: f64 = 0.3;
+const SURE_OF_ENGINES_PACE: f64 = 0.3;
 
 /// Steps from which it is no short stream.
 const LONG: u64 = 20;
@@ -77,10 +77,10 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
     if !at_once || !is_much {
         return None;
     }
-    let an_engine_s = !together && span >= (n - 1) * FASTEST;
-    let by_pace = match (together, an_engine_s) {
+    let is_engines_pace = !together && span >= (n - 1) * FASTEST;
+    let by_pace = match (together, is_engines_pace) {
         (true, _) => 1.0,
-        (false, true) => SURE_OF_AN_ENGINE_S_PACE,
+        (false, true) => SURE_OF_ENGINES_PACE,
         (false, false) => SURE_OF_PACE,
     };
     let confidence: f64 = match (n, wait) {
@@ -97,7 +97,7 @@ fn check(facts: &Facts<'_>) -> Option<Fired> {
         time(wait),
         count(facts.n_reads(), "read"),
     );
-    if an_engine_s {
+    if is_engines_pace {
         sentence += " A very fast engine after a queue would look the same.";
     }
     let is_small = facts.summary.bytes < BLOCKS;

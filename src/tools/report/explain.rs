@@ -245,4 +245,22 @@ mod tests {
             "{page}"
         );
     }
+
+    #[test]
+    fn of_rules_that_exclude_each_other_the_better_one_is_named() {
+        let mut record = sample();
+        let findings = &mut record.verdict.as_mut().unwrap().findings;
+        findings[0].code = "tick_burst".into();
+        let page = anstream::adapter::strip_str(&text(&record, Look::default())).to_string();
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            page.matches("; tick_burst fits better.").count(),
+            2,
+            "{page}"
+        );
+        assert!(
+            page.contains("stalls 1, stalls.0.catch_up_events 1"),
+            "{page}"
+        );
+    }
 }

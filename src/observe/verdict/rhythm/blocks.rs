@@ -2,6 +2,7 @@
 
 use super::Rhythm;
 use crate::observe::bursts::Burst;
+use crate::observe::stats::percentile;
 
 /// Bursts whose bytes grow with their number of events by this part of an event each are no blocks:
 /// a buffer that fills lets go of no more bytes for having more events.
@@ -44,7 +45,7 @@ impl Rhythm {
 fn usual_bytes(bursts: &[Burst]) -> u64 {
     let mut bytes: Vec<u64> = bursts.iter().map(|burst| burst.bytes).collect();
     bytes.sort_unstable();
-    bytes.get(bytes.len() / 2).copied().unwrap_or(0)
+    percentile(&bytes, 50).unwrap_or(0)
 }
 
 /// How many blocks of the usual size a burst has: a write that fills a buffer twice lets go of two at once.

@@ -80,7 +80,7 @@ impl Rhythm {
     /// Whether an engine with a draft in each of its steps could have made it. A round period and a
     /// buffer's cut are none's.
     fn could_be_engine(&self) -> bool {
-        !self.known_held
+        !self.is_any
             && engine::could_draft(self.steps.max / self.choices, self.period.mean)
             && !self.is_cut()
             && !self.has_round_period()
@@ -113,7 +113,7 @@ impl Rhythm {
 
     fn fits(&self, what: Constant) -> bool {
         // An engine that drafts has a step of its own, and some tokens in each.
-        let is_draft = !self.known_held
+        let is_draft = !self.is_any
             && self.period.mean < engine::LONGEST_STEP as f64
             && self.steps.mean < engine::DRAFT * self.choices
             && !self.has_round_period();
@@ -127,7 +127,7 @@ impl Rhythm {
             Constant::Count => {
                 self.steps.range() <= 2.0 * self.choices
                     && (self.steps.mean >= LEAST_COUNT * self.choices
-                        || self.known_held && self.steps.range() == 0.0)
+                        || self.is_any && self.steps.range() == 0.0)
             }
         }
     }

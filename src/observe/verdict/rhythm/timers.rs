@@ -34,16 +34,15 @@ impl Rhythm {
     /// The round period (µs) of a timer that the first event it holds back starts: the wait for that
     /// event is added, between nothing and a gap.
     pub fn timer_from_event(&self) -> Option<f64> {
+        if self.is_exact() || self.has_round_period() {
+            return None;
+        }
         let (least, mean) = (self.period.min, self.period.mean);
         let fits = |period: &f64| {
             (period - JITTER..period + SOON * self.event_time()).contains(&least)
                 && (*period..period + self.event_time()).contains(&mean)
         };
-        let is_waiting = !self.is_exact() && !self.has_round_period();
-        PERIODS
-            .iter()
-            .map(|period| period * 1e3)
-            .find(|period| is_waiting && fits(period))
+        PERIODS.iter().map(|period| period * 1e3).find(fits)
     }
 }
 

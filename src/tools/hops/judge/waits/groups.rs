@@ -67,7 +67,7 @@ pub(super) fn grouped(aligned: &Aligned) -> Option<Judgement> {
         full.iter()
             .filter_map(|run| Some(run.first()?.oldest as f64)),
     );
-    let found = Rhythm::of_held(&bursts).and_then(|rhythm| {
+    let found = Rhythm::of_any(&bursts).and_then(|rhythm| {
         if is_timed_from_first(&rhythm, &first_waits, gap) {
             return Some((rhythm, Lets::AfterFirst, BY_TRIGGER, None));
         }
