@@ -217,21 +217,25 @@ mod tests {
 
     #[test]
     fn cuts_at_one_age_are_a_limit_in_a_report_too() {
-        let mut records: Vec<_> = (0..6u32)
-            .map(|i| {
-                let mut record = named(&format!("0{i}"), None);
-                record.started_at = format!("2026-12-02T05:0{i}:00Z");
-                record.end = End::Truncated;
-                record.at.end_ms = Some(42_000.0 + f64::from(i));
-                record.silence.before_end_ms = Some(20.0 + 400.0 * f64::from(i));
-                record
-            })
-            .collect();
-        look_across(&mut records);
-        let codes = &records[5].verdict.as_ref().unwrap().findings;
-        assert!(
-            codes.iter().any(|finding| finding.code == "total_cut"),
-            "{codes:?}"
-        );
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut log = String::new();
+        for i in 0..6u32 {
+            let mut record = named(&format!("0{i}"), None);
+            record.started_at = format!("2026-12-02T05:0{i}:00Z");
+            record.end = End::Truncated;
+            record.at.end_ms = Some(42_000.0 + f64::from(i));
+            record.silence.before_end_ms = Some(20.0 + 400.0 * f64::from(i));
+            log += &format!("{}\n", serde_json::to_string(&record).unwrap());
+        }
+        std::fs::write(&file, log).unwrap();
+        let options = Options {
+            logs: vec![file.path().to_owned()],
+            explain: Some("05".to_owned()),
+            look: Look::default(),
+        };
+        let mut out = Vec::new();
+        run(&options, &mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        assert!(page.contains("total_cut"), "{page}");
     }
 }

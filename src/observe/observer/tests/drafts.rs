@@ -46,30 +46,66 @@ fn what_an_engine_might_have_done_is_not_sure() {
     }
 }
 
+/// A pause of `pause` ms after half of these; `held`: of a hop, which lets go of what came meanwhile when it ends.
+fn paused(mut made: Reads, pause: f64, held: bool) -> Reads {
+    let half = made.len() / 2;
+    let end = made[half - 1].0 + pause;
+    if held {
+        for (at, _) in made[half..].iter_mut().filter(|(at, _)| *at < end) {
+            *at = end;
+        }
+    } else {
+        let late = end - made[half].0;
+        for (at, _) in &mut made[half..] {
+            *at += late;
+        }
+    }
+    let mut reads: Reads = Vec::new();
+    for (at, bytes) in made {
+        match reads.last_mut() {
+            Some((last, all)) if *last == at => all.extend(bytes),
+            _ => reads.push((at, bytes)),
+        }
+    }
+    reads
+}
+
 #[test]
 fn a_pause_of_an_engine_that_drafts_is_no_hold() {
-    for seed in 1..=8 {
-        let mut made = drafts(30.0, 0.1, (1, 5), 80, seed);
-        for (at, _) in &mut made[40..] {
-            *at += 400.0;
+    // Short and long steps, and a pause in which hardly more was missing than a draft has.
+    for (step, pause) in [(30.0, 430.0), (45.0, 310.0), (112.0, 3_000.0)] {
+        for seed in 1..=8 {
+            let made = || drafts(step, 0.1, (1, 5), 80, seed);
+            let worked = observe(paused(made(), pause, false));
+            assert_eq!(
+                timing(&worked),
+                Timing::StallNoCatchUp,
+                "{step}, {seed}: {:?}",
+                worked.verdict
+            );
+            let held = observe(paused(made(), pause, true));
+            assert_eq!(
+                timing(&held),
+                Timing::StallWithCatchUp,
+                "{step}, {seed}: {:?}",
+                held.verdict
+            );
         }
-        let record = observe(made);
-        assert_eq!(timing(&record), Timing::StallNoCatchUp, "{seed}");
-        // The same pause of a hop.
-        let mut held = drafts(30.0, 0.1, (1, 5), 80, seed);
-        let until = held[54].0;
-        for (at, _) in &mut held[40..54] {
-            *at = until;
-        }
-        let mut reads: Reads = Vec::new();
-        for (at, bytes) in held {
-            match reads.last_mut() {
-                Some((last, all)) if *last == at => all.extend(bytes),
-                _ => reads.push((at, bytes)),
-            }
-        }
-        assert_eq!(timing(&observe(reads)), Timing::StallWithCatchUp, "{seed}");
     }
+}
+
+#[test]
+fn a_few_drafts_are_no_habit_of_a_hop() {
+    let mut script = chat().at(150.0, role());
+    for at in [486.0, 849.0, 1_202.0] {
+        script = script.at(at, joined([word(), word()]));
+    }
+    let record = script.at(1_205.0, joined([finish(), done()])).end(1_205.0);
+    assert!(
+        [Timing::Steady, Timing::Irregular].contains(&timing(&record)),
+        "{:?}",
+        record.verdict
+    );
 }
 
 #[test]

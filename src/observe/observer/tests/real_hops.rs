@@ -59,6 +59,15 @@ fn an_exact_timer_of_few_events_is_a_timer() {
             );
         }
     }
+    // So exact that two or three will do, which no engine's drafts are.
+    let record = observe(through_timer(
+        &engine(30.0, 0.0, 310.0).make(60, 1),
+        80.0,
+        false,
+        0.3,
+        1,
+    ));
+    assert_eq!(timing(&record), Timing::TickBurst, "{:?}", record.verdict);
 }
 
 #[test]

@@ -22,8 +22,7 @@ const NOISE: f64 = 0.25;
 /// Nor does one of so much time, µs: releases and reads are late now and then.
 pub(super) const JITTER: f64 = 2e3;
 
-/// A buffer that lets go of whole events overshoots by up to one, be their number constant or not,
-/// and so does a timer that an event starts.
+/// A buffer that lets go of whole events overshoots by up to one, be their number constant or not.
 const OVERSHOOT: f64 = 0.5;
 
 /// How sure one is: nothing else is as constant; a clue tells it from another, or it is a number of
@@ -98,14 +97,8 @@ impl Rhythm {
 
     /// A variation that says nothing, in events.
     fn noise(&self, what: Constant) -> f64 {
-        let one_more = match what {
-            Constant::Bytes => self.steps.range() == 0.0 && self.block().is_some(),
-            // Nor does such a timer let go of equal numbers of events, unless they are as even as it is.
-            Constant::Period => self.steps.range() > 0.0 && self.timer_from_event().is_some(),
-            Constant::Count => false,
-        };
         match what {
-            _ if one_more => OVERSHOOT,
+            Constant::Bytes if self.steps.range() == 0.0 && self.block().is_some() => OVERSHOOT,
             Constant::Period => NOISE.max(JITTER / self.event_time()),
             _ => NOISE,
         }
