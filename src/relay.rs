@@ -11,8 +11,10 @@
 //! - [`describe`]: what heads say, for the record
 //! - [`observation`]: the observer at arm's length: it may fail, the relay may not
 //! - [`load`], [`history`]: what the requests to the upstream have to do with each other
+//! - [`client`]: a request of dripline's own, measured with the same instruments
 //! - [`reply`]: the few answers that are dripline's own
 
+pub mod client;
 pub mod clock;
 pub mod describe;
 pub mod exchange;

@@ -14,6 +14,7 @@ use pingora_http::{RequestHeader, ResponseHeader};
 use super::Shared;
 use super::clock;
 use super::upstream::Facts;
+use crate::config::UpstreamUrl;
 use crate::observe::observer::{RequestHead, ResponseHead};
 use crate::observe::record::{self, Framing, Origin, ServerSays};
 
@@ -22,15 +23,20 @@ const TEXT_LIMIT: usize = 512;
 
 /// The request as the record shows it.
 pub fn request(client: &RequestHeader, shared: &Shared, peer: SocketAddr) -> RequestHead {
+    read_request(client, unreadable_request(shared, peer))
+}
+
+/// What the head of a request says, added to what is `known` of it.
+pub fn read_request(head: &RequestHeader, known: RequestHead) -> RequestHead {
     RequestHead {
-        method: client.method.to_string(),
-        path: bounded(client.uri.path()),
-        request_id: text(&client.headers, "x-request-id"),
-        trace_id: trace_id(&client.headers),
-        accept_encoding: text(&client.headers, ACCEPT_ENCODING),
-        http: version(client.version),
-        expect_continue: client.headers.contains_key(EXPECT),
-        ..unreadable_request(shared, peer)
+        method: head.method.to_string(),
+        path: bounded(head.uri.path()),
+        request_id: text(&head.headers, "x-request-id"),
+        trace_id: trace_id(&head.headers),
+        accept_encoding: text(&head.headers, ACCEPT_ENCODING),
+        http: version(head.version),
+        expect_continue: head.headers.contains_key(EXPECT),
+        ..known
     }
 }
 
@@ -49,8 +55,7 @@ pub fn unreadable_request(shared: &Shared, peer: SocketAddr) -> RequestHead {
 }
 
 /// The upstream before there is a connection to it.
-pub fn upstream(shared: &Shared) -> record::Upstream {
-    let url = shared.upstream.url();
+pub fn upstream(url: &UpstreamUrl) -> record::Upstream {
     record::Upstream {
         name: Some(url.authority.clone()),
         tls: Some(url.tls),
@@ -60,7 +65,7 @@ pub fn upstream(shared: &Shared) -> record::Upstream {
 
 /// The connection to the upstream. `lost` is the time that earlier attempts took.
 pub fn connection(
-    shared: &Shared,
+    url: &UpstreamUrl,
     facts: &Facts,
     attempts: u32,
     lost: Option<Duration>,
@@ -73,7 +78,7 @@ pub fn connection(
         dns_ms: facts.dns.map(record::ms),
         connect_ms: facts.connect.map(record::ms),
         tls_ms: facts.tls.map(record::ms),
-        ..upstream(shared)
+        ..upstream(url)
     }
 }
 

@@ -33,6 +33,8 @@ use super::{Phase, Shared, clock, describe, headers};
 use crate::observe::observer::Cause;
 use pump::Pump;
 
+pub(super) use pump::{Piece, cause_of, next_piece};
+
 /// pingora's session keeps this many bytes of a request body for a second try.
 const REPLAY_LIMIT: u64 = 64 * 1024;
 
@@ -64,7 +66,7 @@ pub async fn run(
     let client = session.req_header();
     let described = describe::request(client, shared, peer);
     let mut observation = Observation::begin(shared, t0, described);
-    observation.tell(|observer| observer.on_upstream(describe::upstream(shared)));
+    observation.tell(|observer| observer.on_upstream(describe::upstream(shared.upstream.url())));
     let head = headers::to_upstream(client, shared.host.as_ref(), &shared.upstream.url().prefix);
     let method = Some(client.method.clone());
     let exchange = Exchange {
@@ -121,7 +123,8 @@ impl Exchange<'_> {
                 Ok(connection) => connection,
                 Err(failure) => return self.give_up(failure).await,
             };
-            let facts = describe::connection(self.shared, &connection.facts, attempts, lost);
+            let url = self.shared.upstream.url();
+            let facts = describe::connection(url, &connection.facts, attempts, lost);
             self.observation
                 .tell(|observer| observer.on_upstream(facts));
             let reused = connection.facts.reused;

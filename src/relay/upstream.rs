@@ -4,6 +4,7 @@
 //! for under the addresses of the last resolution, without asking DNS.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -117,16 +118,23 @@ impl ConnectError {
 impl Upstream {
     /// Prepares for the upstream of `config`; connects to nothing yet.
     pub fn new(config: &ProxyConfig) -> Self {
-        let mut options = ConnectorOptions::new(0);
-        options.ca_file = config
-            .upstream_ca
-            .as_ref()
-            .map(|path| path.display().to_string());
         Upstream {
-            url: config.upstream.clone(),
-            connector: TransportConnector::new(Some(options)),
             connect_timeout: config.connect_timeout,
             pool: Pool::new(config.pool_idle),
+            ..Upstream::at(config.upstream.clone(), config.upstream_ca.as_deref())
+        }
+    }
+
+    /// Prepares for the server at `url`, without limits and with certificates checked against those
+    /// of `ca` in place of the system's. The file is one that the configuration has checked.
+    pub fn at(url: UpstreamUrl, ca: Option<&Path>) -> Self {
+        let mut options = ConnectorOptions::new(0);
+        options.ca_file = ca.map(|path| path.display().to_string());
+        Upstream {
+            url,
+            connector: TransportConnector::new(Some(options)),
+            connect_timeout: None,
+            pool: Pool::new(Duration::ZERO),
             known: Mutex::new(Vec::new()),
         }
     }

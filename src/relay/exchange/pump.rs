@@ -30,7 +30,8 @@ use crate::relay::observation::Observation;
 use crate::relay::tap::{Arrival, Tap};
 use crate::relay::{Phase, Shared, clock};
 use backlog::Backlog;
-use response::{Piece, next_piece};
+
+pub(in crate::relay) use response::{Piece, cause_of, next_piece};
 
 /// What the loop woke up for.
 enum Step {

@@ -12,11 +12,11 @@ use pingora_http::ResponseHeader;
 
 use super::{Pump, Upload, poll_once};
 use crate::observe::observer::{Cause, Stamp};
-use crate::relay::tap::Arrival;
+use crate::relay::tap::{Arrival, Tap};
 use crate::relay::{Phase, clock, describe, headers};
 
 /// What the upstream's session hands out.
-pub(super) enum Piece {
+pub(in crate::relay) enum Piece {
     Head(Box<ResponseHeader>),
     Body(Bytes),
     End,
@@ -38,7 +38,7 @@ impl Pump<'_> {
                     let finished = self.down.finish_body().await;
                     self.end = Some(finished.map_err(|_| Cause::UpstreamInvalid));
                 }
-                Err(error) => self.end = Some(Err(self.cause_of(&error))),
+                Err(error) => self.end = Some(Err(cause_of(self.up_tap, &error))),
             }
             if self.end.is_some() {
                 break;
@@ -183,21 +183,25 @@ impl Pump<'_> {
                 .tell(|observer| observer.on_flushed(chunk, at));
         }
     }
+}
 
-    fn cause_of(&self, error: &BError) -> Cause {
-        match (self.up_tap.read_error(), error.etype()) {
-            (None | Some(io::ErrorKind::UnexpectedEof), ErrorType::ConnectionClosed) => {
-                Cause::UpstreamFin
-            }
-            (Some(io::ErrorKind::UnexpectedEof), _) => Cause::UpstreamFin, // TLS without close_notify
-            (Some(_), _) => Cause::UpstreamReset,
-            (None, _) => Cause::UpstreamInvalid,
+/// What an error of the session on `tap` means.
+pub(in crate::relay) fn cause_of(tap: &Tap, error: &BError) -> Cause {
+    match (tap.read_error(), error.etype()) {
+        (None | Some(io::ErrorKind::UnexpectedEof), ErrorType::ConnectionClosed) => {
+            Cause::UpstreamFin
         }
+        (Some(io::ErrorKind::UnexpectedEof), _) => Cause::UpstreamFin, // TLS without close_notify
+        (Some(_), _) => Cause::UpstreamReset,
+        (None, _) => Cause::UpstreamInvalid,
     }
 }
 
 /// The next piece of the response. Safe to drop and call again: pingora's reader keeps its place.
-pub(super) async fn next_piece(up: &mut HttpSession, head_wanted: bool) -> Result<Piece, BError> {
+pub(in crate::relay) async fn next_piece(
+    up: &mut HttpSession,
+    head_wanted: bool,
+) -> Result<Piece, BError> {
     if head_wanted {
         up.read_response_header().await?;
         let head = up.response_header().expect("it was just read");
