@@ -2,6 +2,8 @@
 //!
 //! A log may be damaged: cut by a full disk, mixed with lines of another program, or written by a newer version. Each
 //! line that gives no record is named with file, number and problem, and the next one is read.
+//!
+//! A line may also be an object that has the record under `record`, as `dripline probe --json` writes it.
 
 use std::fmt;
 use std::fs::File;
@@ -9,6 +11,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use serde::Deserialize;
 use serde_json::error::Category;
 
 use crate::observe::record::{RequestRecord, SCHEMA};
@@ -146,9 +149,25 @@ impl Iterator for Log {
     }
 }
 
+/// A row that has a record among its keys.
+#[derive(Deserialize)]
+struct Row {
+    record: Option<Box<RequestRecord>>,
+}
+
+/// The record that a line is, or has. Logs of proxies, where no line is a row, are looked at once.
+fn record(text: &[u8]) -> serde_json::Result<Box<RequestRecord>> {
+    serde_json::from_slice(text).or_else(|error| {
+        if error.classify() != Category::Data {
+            return Err(error);
+        }
+        serde_json::from_slice(text).and_then(|row: Row| row.record.ok_or(error))
+    })
+}
+
 /// The record of a line, or what is wrong with it.
 fn parse(text: &[u8]) -> Result<Box<RequestRecord>, String> {
-    match serde_json::from_slice::<Box<RequestRecord>>(text) {
+    match record(text) {
         Ok(record) if record.schema > SCHEMA => Err(format!(
             "has schema {}, newer than this dripline, which knows {SCHEMA}",
             record.schema
@@ -212,6 +231,39 @@ mod tests {
                 "a.jsonl, line 7: is no record of dripline's: missing field `schema` at line 1 column 2",
             ]
         );
+    }
+
+    #[test]
+    fn a_row_of_a_probe_is_the_record_in_it() {
+        let good = one_line();
+        let row = |record: &str| format!(r#"{{"ttft_s":0.08,"run":1,"record":{record}}}"#);
+        let newer = good.replace(r#""schema":1"#, r#""schema":7"#);
+        let (rows, torn) = (row(&good), row("{}"));
+        let (records, bad) = read(format!(
+            "{rows}\n{good}\n{torn}\n{}\n{}\n{}",
+            row("null"),
+            row(&newer),
+            &rows[..rows.len() - 1]
+        ));
+        assert_eq!(records, 2);
+        let problems: Vec<_> = bad
+            .iter()
+            .map(|line| line.split(": ").nth(1).unwrap())
+            .collect();
+        assert_eq!(
+            problems,
+            [
+                "is no record of dripline's",
+                "is no record of dripline's",
+                "has schema 7, newer than this dripline, which knows 1",
+                "is cut off",
+            ]
+        );
+        let found = Log::read("a.jsonl", io::Cursor::new(rows))
+            .into_records()
+            .unwrap()
+            .0;
+        assert_eq!(found, [sample()]);
     }
 
     #[test]
