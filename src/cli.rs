@@ -2,6 +2,7 @@
 
 mod announce;
 mod diagnostics;
+mod probe;
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -14,6 +15,7 @@ use crate::config::{DEFAULTS, ListenAddr, Settings};
 
 pub use announce::announcement;
 pub use diagnostics::Diagnostics;
+pub use probe::Probe;
 
 /// A whole command line.
 #[derive(Debug, Parser)]
@@ -27,6 +29,7 @@ pub use diagnostics::Diagnostics;
     after_help = "Examples:\n  \
         dripline demo                                      see it work, with a simulated server\n  \
         dripline proxy --upstream http://127.0.0.1:8000    measure a server of your own\n  \
+        dripline probe http://127.0.0.1:8000               ask it a few times, with no app\n  \
         OPENAI_BASE_URL=http://127.0.0.1:8080/v1 my-app    point an app at it",
     arg_required_else_help = true,
     max_term_width = 100
@@ -68,6 +71,10 @@ pub enum Job {
         dripline demo --keep    stays up, to be tried with curl or an app\n\n\
         Everything runs in this one process on free ports; the server is simulated.")]
     Demo(Demo),
+
+    /// Ask a server a few times and show each run's timing: rows, gaps, scatter, verdicts
+    #[command(after_help = probe::EXAMPLES)]
+    Probe(Box<Probe>),
 
     /// Read a log: list its requests, or explain one request's verdict in full
     #[command(after_help = "Examples:\n  \
@@ -160,6 +167,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Erro
         .try_get_matches_from(&args)
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .and_then(one_standard_input)
+        .and_then(probe_of_one_mind)
         .map_err(|error| explained(error, &args))
 }
 
@@ -172,6 +180,20 @@ fn one_standard_input(cli: Cli) -> Result<Cli, clap::Error> {
                 "only one of the two logs can be standard input; name a file for the other\n",
             ))
         }
+        _ => Ok(cli),
+    }
+}
+
+/// What the values of `dripline probe` say together.
+fn probe_of_one_mind(cli: Cli) -> Result<Cli, clap::Error> {
+    match &cli.command {
+        Job::Probe(probe) => match probe.mistake() {
+            Some(mistake) => Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                format!("{mistake}\n"),
+            )),
+            None => Ok(cli),
+        },
         _ => Ok(cli),
     }
 }

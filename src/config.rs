@@ -9,6 +9,7 @@ mod error;
 mod example;
 mod file;
 mod host;
+pub mod probe;
 mod settings;
 mod upstream;
 mod values;
@@ -67,6 +68,20 @@ pub struct ProxyConfig {
     pub quiet: bool,
     /// Least severe diagnostics that are printed.
     pub log_level: LogLevel,
+}
+
+/// The name of this machine, as records have it where no other is given.
+pub fn instance() -> String {
+    host::name()
+}
+
+/// Whether the certificates in the file at `path` can be trusted in place of the system's.
+///
+/// # Errors
+///
+/// What is wrong with it, in words that follow the file's name.
+pub fn check_certificates(path: &Path) -> Result<(), String> {
+    check_ca(path)
 }
 
 /// Completes what the command line and environment set with the file and the defaults, and checks

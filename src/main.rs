@@ -1,4 +1,5 @@
-//! The program: parse, load the configuration, dispatch, exit code (0 done, 1 failed, 2 used wrongly).
+//! The program: parse, load the configuration, dispatch, exit code (0 done, 1 failed, 2 used wrongly,
+//! 3 a threshold is crossed).
 
 use std::io::BufWriter;
 use std::process::ExitCode;
@@ -7,7 +8,7 @@ use dripline::cli::{self, Diagnostics, Job};
 use dripline::config::{self, LogLevel, ProxyConfig};
 use dripline::tools::plot::Look;
 use dripline::tools::signals::Signals;
-use dripline::tools::{demo, hops, proxy, report, simulate};
+use dripline::tools::{demo, hops, probe, proxy, report, simulate};
 
 fn main() -> ExitCode {
     let cli = cli::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         },
         Job::Simulate(options) => Configured::Simulate(options),
         Job::Demo(options) => Configured::Demo(options),
+        Job::Probe(options) => Configured::Probe(options),
         Job::Report(options) => Configured::Report(options),
         Job::Hops(options) => Configured::Hops(options),
     };
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
         }
     };
     match run(job) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             diagnostics.say(&format!("error: {error:#}"));
             ExitCode::FAILURE
@@ -48,16 +50,30 @@ enum Configured {
     Proxy(Box<ProxyConfig>),
     Simulate(cli::Simulate),
     Demo(cli::Demo),
+    Probe(Box<cli::Probe>),
     Report(cli::Report),
     Hops(cli::Hops),
 }
 
-fn run(job: Configured) -> anyhow::Result<()> {
+/// A threshold that the user gave is crossed: neither a failure nor a mistake.
+const CROSSED: u8 = 3;
+
+fn run(job: Configured) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
     let result = runtime.block_on(async {
         match job {
+            Configured::Probe(options) => {
+                let signals = Signals::listen()?;
+                let (out, notes) = (&mut anstream::stdout(), &mut std::io::stderr());
+                let stop = signals.reached(1);
+                let ended = probe::run(&options, Look::of_stdout(), out, notes, stop).await?;
+                return Ok(match ended {
+                    probe::Ended::Well => ExitCode::SUCCESS,
+                    probe::Ended::Crossed => ExitCode::from(CROSSED),
+                });
+            }
             Configured::Proxy(config) => proxy::run(*config).await,
             Configured::Simulate(cli::Simulate { listen, scenario }) => {
                 let signals = Signals::listen()?;
@@ -102,6 +118,7 @@ fn run(job: Configured) -> anyhow::Result<()> {
                 hops::run(&options, &mut { out }, &mut std::io::stderr())
             }
         }
+        .map(|()| ExitCode::SUCCESS)
     });
     // A name that is still being resolved keeps its thread; nobody waits for it any more.
     runtime.shutdown_background();

@@ -3,6 +3,7 @@
 //! - [`proxy`]: the relay and the sinks, wired together
 //! - [`simulate`]: the simulated server, which is also the tests' upstream
 //! - [`demo`]: both, some requests, and the plots
+//! - [`probe`]: a server asked a few times, each run a row
 //! - [`report`]: what a log says
 //! - [`logs`]: logs read back
 //! - [`hops`]: two logs of the same requests, and what stands between
@@ -15,6 +16,7 @@ pub mod hops;
 pub mod logs;
 pub mod page;
 pub mod plot;
+pub mod probe;
 pub mod proxy;
 pub mod report;
 pub mod signals;

@@ -3,11 +3,12 @@
 //! A comment `<!-- test: … -->` before a block says what is done with it:
 //!
 //! - `run`: a shell runs it, and each of its commands must succeed; server and proxy are there
+//! - `run apart`: the same, with a server and a proxy of its own
 //! - `stays up`: each of its commands must listen, and end well when it is asked to
 //! - `run with the SDK`: the same as `run`, with what `make test` installs (`TEST_FULL=1`)
 //! - `not run, REASON`
 //! - `what it prints`: the output of the command before it, whole or up to `[…]`
-//! - what else is compared: `the proxy's terminal`, `a record`, `settings`
+//! - what else is compared: `the proxy's terminal`, `a record`, `settings`, `a probe`
 
 mod support;
 
@@ -20,6 +21,7 @@ use std::process::{Child, Command};
 use dripline::config::{self, Settings};
 use dripline::observe::record::{End as RecordEnd, Flag, RequestRecord, Timing};
 use dripline::tools::hops::judge::Word as HopVerdict;
+use dripline::tools::probe::is_threshold;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use support::http::Head;
@@ -123,7 +125,8 @@ fn every_command_and_program_says_whether_it_is_run() {
     for block in blocks() {
         let known = match block.language {
             "sh" => {
-                ["run", "stays up"].contains(&block.mark) || block.mark.starts_with("not run, ")
+                ["run", "run apart", "stays up"].contains(&block.mark)
+                    || block.mark.starts_with("not run, ")
             }
             "python" | "js" => block.mark == "run with the SDK",
             "json" => block.mark == "a record",
@@ -195,6 +198,72 @@ fn what_is_run_succeeds_and_shows_what_is_shown() {
         };
         assert_eq!(status_and_model(shown), status_and_model(real));
     }
+}
+
+#[test]
+fn probes_run_and_show_what_is_shown() {
+    let stage = Stage::open();
+    let all = blocks();
+    let apart: Vec<_> = all
+        .iter()
+        .filter(|block| block.mark == "run apart")
+        .collect();
+    let printed: Vec<String> = std::thread::scope(|scope| {
+        let stage = &stage;
+        let run = |block: &&Block| {
+            let text = block.text.clone();
+            scope.spawn(move || stage.run(&text))
+        };
+        let running: Vec<_> = apart.iter().map(run).collect();
+        let ended = running.into_iter().map(|run| run.join());
+        ended.map(|ended| ended.expect("it succeeds")).collect()
+    });
+    assert!(printed.iter().all(|printed| !printed.trim().is_empty()));
+
+    // Times differ, and so may what is said of them: rows and headings are there, in their order.
+    let shape = |text: &str| -> Vec<String> {
+        let (rows, rest) = text
+            .split_once("\n\n")
+            .and_then(|(head, rest)| {
+                let (rows, rest) = rest.split_once("\n\n")?;
+                Some((format!("{head}\n{rows}"), rest.to_owned()))
+            })
+            .expect("head, rows, summary");
+        let first = |line: &str| {
+            line.split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let heading = |line: &&str| {
+            ["connection", "the same", "Gaps", "Each run", "Right"]
+                .iter()
+                .any(|start| line.starts_with(start))
+        };
+        let head = rows.lines().take(4).map(str::to_owned);
+        head.chain(rows.lines().skip(4).map(first))
+            .chain(rest.lines().filter(heading).map(first))
+            .collect()
+    };
+    let shown = one("a probe").text;
+    assert_eq!(
+        shape(&stage.here(&shown)),
+        shape(&printed[0]),
+        "{}",
+        printed[0]
+    );
+    for condition in README.split("--fail-if '").skip(1) {
+        let condition = condition.split('\'').next().unwrap();
+        assert!(is_threshold(condition), "{condition}");
+    }
+    let line = README
+        .lines()
+        .find(|line| line.contains("`ttft_s`"))
+        .unwrap_or_default();
+    assert!(
+        line.contains("`dripline probe --json`"),
+        "the keys of its rows are told: {line}"
+    );
 }
 
 #[test]
@@ -335,7 +404,8 @@ fn every_flag_and_variable_exists() {
         words(&text).map(str::to_owned).collect::<BTreeSet<_>>()
     };
     let proxy = help("proxy");
-    let others = ["simulate", "demo", "hops", "report"].map(|command| (command, help(command)));
+    let others =
+        ["simulate", "demo", "hops", "report", "probe"].map(|command| (command, help(command)));
     let mut named = 0;
     for line in README.replace("cargo install --path .", "").lines() {
         for word in words(line) {

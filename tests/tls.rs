@@ -146,3 +146,47 @@ fn a_certificate_of_an_unknown_authority_or_another_name_is_refused() {
         assert_eq!(record["error"]["kind"], "tls", "{args:?}: {record}");
     }
 }
+
+#[test]
+fn a_probe_times_the_handshake_apart_and_checks_the_certificate() {
+    let (server, other) = (Server::named("localhost"), Server::named("localhost"));
+    let probe = |ca: PathBuf| {
+        std::process::Command::new(env!("CARGO_BIN_EXE_dripline"))
+            .args([
+                "probe",
+                &server.url(),
+                "--runs",
+                "1",
+                "--warmup",
+                "0",
+                "--json",
+                "--ca",
+            ])
+            .arg(ca)
+            .output()
+            .expect("the binary runs")
+    };
+    let output = probe(server.ca());
+    let row: Value = serde_json::from_slice(&output.stdout).expect("one row");
+    let (upstream, stamps) = (&row["record"]["upstream"], &row["record"]["stamps"]);
+    for step in ["dns_ms", "connect_ms", "tls_ms"] {
+        assert!(
+            upstream[step].as_f64().is_some_and(|ms| ms > 0.0),
+            "{step}: {row}"
+        );
+    }
+    assert_eq!(
+        (&upstream["tls"], stamps.as_str()),
+        (&true.into(), Some("read"))
+    );
+    assert_eq!(row["chunks"], 3);
+    assert!(row["ttft_s"].as_f64().is_some_and(|s| s >= 0.029), "{row}");
+
+    let refused = probe(other.ca());
+    assert_eq!(refused.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        told.contains("certificate is not trusted (see --ca)"),
+        "{told}"
+    );
+}

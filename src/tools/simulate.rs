@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use anyhow::Context;
 
 mod alarm;
-mod draw;
+pub(in crate::tools) mod draw;
 mod events;
 mod pages;
 mod request;

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 pub use client::{Client, End, Response};
 pub use proxy::Proxy;
+pub use simulated::simulated;
 pub use upstream::{Exchange, Upstream};
 
 /// How long a test waits for what must come. Only a failing test ever waits this long.

@@ -27,3 +27,10 @@ pub fn play(
     });
     addr.recv().expect("the server starts")
 }
+
+/// Plays `scenario` to every model that is no ready scenario's name. It ends with the test process.
+pub fn simulated(scenario: &str) -> SocketAddr {
+    let mut scenarios = vec![Scenario::from_toml("t", scenario).expect("a good script")];
+    scenarios.extend(Scenario::ready());
+    play(scenarios, |simulator| simulator, std::future::pending())
+}

@@ -170,7 +170,7 @@ impl<'a> Results<'a> {
 }
 
 /// The gaps between token events, in ms, out of a timeline: events of one chunk came at the same time.
-fn token_gaps(timeline: &[Row]) -> Vec<f64> {
+pub(in crate::tools) fn token_gaps(timeline: &[Row]) -> Vec<f64> {
     let arrivals: Vec<u64> = timeline
         .iter()
         .flat_map(|&Row(arrived, _, _, _, token_events)| (0..token_events).map(move |_| arrived))
