@@ -2,6 +2,7 @@
 //!
 //! - [`Histogram`]: how often gaps of which length came, with the few long ones in sight
 //! - [`Scatter`]: each request as one letter, its TTFT against the gap p99
+//! - [`Heatmap`]: durations over time or load, darker where there are more
 //! - [`drip`] and [`drip_axis`]: a stream as it drips, one mark per arrival, on an axis of its own
 //! - [`LogAxis`]: where a duration lies on a logarithmic axis, and which round durations to name
 //!
@@ -13,8 +14,10 @@
 
 mod axis;
 mod drip;
+mod heatmap;
 mod histogram;
 mod scatter;
+mod upward;
 
 use std::fmt::Write as _;
 
@@ -25,6 +28,7 @@ use ratatui_core::style::{Color, Modifier, Style};
 
 pub use axis::{LogAxis, readable};
 pub use drip::{LEGEND as DRIP_LEGEND, drip, drip_axis};
+pub use heatmap::Heatmap;
 pub use histogram::{Gaps, Histogram};
 pub use scatter::{Group, Scatter};
 

@@ -11,6 +11,7 @@ use ratatui_core::buffer::{Buffer, CellWidth};
 use ratatui_core::style::{Modifier, Style};
 
 use super::axis::{LogAxis, readable};
+use super::upward::Upward;
 use super::{Look, QUIET, TITLE, group_color, lines, set_right, sheet};
 
 /// How far, in columns, a letter may stand aside where another is: right and left in turn. A column is a few percent of
@@ -63,37 +64,15 @@ impl Scatter<'_> {
     /// Title, axes and letters, and whether a cell is shared.
     fn field(&self, letters: &[char], x: LogAxis, y: LogAxis, width: u16) -> (Buffer, bool) {
         let height = (width / 5).clamp(12, 20);
-        let y_ticks = y.ticks(|ticks| {
-            let rows: Vec<u16> = ticks.iter().map(|&tick| y.cell(tick, height)).collect();
-            rows.windows(2).all(|pair| pair[1] - pair[0] >= 2)
-        });
         let points = || self.groups.iter().flat_map(|group| &group.points);
         let is_low = points().any(|point| y.is_below(point.1));
-        let y_labels: Vec<String> = y_ticks
-            .iter()
-            .enumerate()
-            .map(|(index, &tick)| match index {
-                // only the very lowest axis has something below it, and that begins with a tick
-                0 if is_low => format!("≤ {}", readable(tick)),
-                _ => readable(tick),
-            })
-            .collect();
-        let widest = y_labels.iter().map(|label| label.cell_width()).max();
-        let margin = widest.unwrap_or(0) + 1;
-        let (top, left) = (2, margin + 1);
+        let up = Upward::of(y, height, is_low);
+        let (top, left) = (2, up.margin() + 1);
         let (bottom, across) = (top + height, width - left - 1);
 
         let mut sheet = sheet(width, usize::from(bottom) + 3);
         sheet.set_string(0, 0, self.title, TITLE);
-        set_right(&mut sheet, left, 1, "gap p99", QUIET);
-        for row in top..bottom {
-            sheet.set_string(margin, row, "│", QUIET);
-        }
-        for (&tick, label) in y_ticks.iter().zip(&y_labels) {
-            let row = bottom - 1 - y.cell(tick, height);
-            set_right(&mut sheet, margin - 1, row, label, QUIET);
-            sheet.set_string(margin, row, "┤", QUIET);
-        }
+        up.draw(&mut sheet, top, "gap p99");
         x_axis(&mut sheet, x, left, bottom, across);
         let mut any_shared = false;
         for (index, group) in self.groups.iter().enumerate() {
@@ -103,8 +82,8 @@ impl Scatter<'_> {
                 columns: left..left + across,
             };
             for &(ttft, p99) in &group.points {
-                let row = bottom - 1 - y.cell(p99, height);
-                any_shared |= !mark.put(&mut sheet, left + x.cell(ttft, across), row);
+                let column = left + x.cell(ttft, across);
+                any_shared |= !mark.put(&mut sheet, column, up.row(p99, top));
             }
         }
         (sheet, any_shared)
