@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::config::{DEFAULTS, ListenAddr, Settings};
 
@@ -76,13 +76,21 @@ pub enum Job {
     #[command(after_help = probe::EXAMPLES)]
     Probe(Box<Probe>),
 
-    /// Read a log: list its requests, or explain one request's verdict in full
+    /// Read logs: what their requests say together, a line for each, or one request's verdict in full
     #[command(after_help = "Examples:\n  \
-        dripline report dripline.jsonl                  a line for each request, its id first\n  \
-        dripline report dripline.jsonl --explain 01JE2  why that one was judged as it was\n  \
+        dripline report dripline.jsonl                    table, limits found, pictures\n  \
+        dripline report 'logs/*' --by hour --since 1d     rotated and packed logs too (.gz, .zst)\n  \
+        dripline report dripline.jsonl --where 'model=llama*' --where verdict!=steady\n  \
+        dripline report dripline.jsonl --list             a line for each request, its id first\n  \
+        dripline report dripline.jsonl --csv > requests.csv\n  \
+        dripline report dripline.jsonl --json | jq .p99_ttft_ms\n  \
+        dripline report dripline.jsonl --explain 01JE2    why that one was judged as it was\n  \
         dripline report - < dripline.jsonl\n\n\
+        Keys of --where: model, path, upstream, verdict, end, label, instance; * stands for any text, nothing for what is \
+        not there, and of several all must fit. Times are 2026-12-02T16:00:00Z, 2026-12-02 or how long ago, such as 2h.\n\n\
         An id is the record's, or the x-request-id that the client sent; its beginning will do. The picture of the \
-        arrivals needs a log of `dripline proxy --timeline`.")]
+        arrivals needs a log of `dripline proxy --timeline`. A log may be one that is still being written; lines that \
+        cannot be read are counted and named.")]
     Report(Report),
 
     /// Compare the logs of two driplines, one on each side of a hop, and say what the hop does
@@ -125,13 +133,59 @@ pub struct Demo {
 /// `dripline report`
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Logs, JSON Lines; - is standard input
+    /// Logs, JSON Lines, packed or not, or patterns for such; - is standard input
     #[arg(value_name = "LOG", required = true)]
     pub logs: Vec<PathBuf>,
 
+    /// What the rows of the summary are
+    #[arg(long, value_enum, default_value_t)]
+    pub by: GroupBy,
+
+    /// Only requests that started then or later
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub since: Option<String>,
+
+    /// Only requests that started before
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub until: Option<String>,
+
+    /// Only requests that are so, or with != that are not; may be repeated
+    #[arg(long = "where", value_name = "KEY=PATTERN")]
+    pub wanted: Vec<String>,
+
+    /// A line for each request instead of the summary
+    #[arg(long, group = "form")]
+    pub list: bool,
+
+    /// A row for each request, for spreadsheets
+    #[arg(long, group = "form")]
+    pub csv: bool,
+
+    /// The summary as one JSON object, also with the keys of vLLM's benchmark
+    #[arg(long, group = "form")]
+    pub json: bool,
+
     /// Explain this request's verdict: all findings, the arrivals, the rules that did and did not fire
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", group = "form")]
     pub explain: Option<String>,
+}
+
+/// What the rows of a summary are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum GroupBy {
+    /// The model asked for
+    #[default]
+    Model,
+    /// The path asked for
+    Path,
+    /// The upstream asked
+    Upstream,
+    /// How the stream came
+    Verdict,
+    /// The hour of the start
+    Hour,
+    /// The label of the run
+    Label,
 }
 
 /// `dripline hops`

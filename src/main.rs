@@ -9,6 +9,7 @@ use dripline::config::{self, LogLevel, ProxyConfig};
 use dripline::tools::plot::Look;
 use dripline::tools::signals::Signals;
 use dripline::tools::{demo, hops, probe, proxy, report, simulate};
+use jiff::ZonedDateTime;
 
 fn main() -> ExitCode {
     let cli = cli::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
@@ -23,7 +24,15 @@ fn main() -> ExitCode {
         Job::Simulate(options) => Configured::Simulate(options),
         Job::Demo(options) => Configured::Demo(options),
         Job::Probe(options) => Configured::Probe(options),
-        Job::Report(options) => Configured::Report(options),
+        Job::Report(options) => {
+            match report::Options::of(options, &ZonedDateTime::now(), Look::of_stdout()) {
+                Ok(options) => Configured::Report(options),
+                Err(error) => {
+                    eprintln!("error: {error}");
+                    return ExitCode::from(2);
+                }
+            }
+        }
         Job::Hops(options) => Configured::Hops(options),
     };
     let diagnostics = match Diagnostics::start(match &job {
@@ -51,7 +60,7 @@ enum Configured {
     Simulate(cli::Simulate),
     Demo(cli::Demo),
     Probe(Box<cli::Probe>),
-    Report(cli::Report),
+    Report(report::Options),
     Hops(cli::Hops),
 }
 
@@ -91,13 +100,9 @@ fn run(job: Configured) -> anyhow::Result<ExitCode> {
                 };
                 demo::run(options, &mut anstream::stdout(), signals.reached(1)).await
             }
-            Configured::Report(cli::Report { logs, explain }) => {
-                let options = report::Options {
-                    logs,
-                    explain,
-                    look: Look::of_stdout(),
-                };
-                report::run(&options, &mut anstream::stdout())
+            Configured::Report(options) => {
+                let out = BufWriter::new(anstream::stdout());
+                report::run(&options, &mut { out }, &mut std::io::stderr())
             }
             Configured::Hops(cli::Hops {
                 inner,

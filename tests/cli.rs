@@ -21,7 +21,7 @@ fn help_of_the_program() {
 
 #[test]
 fn help_of_each_command() {
-    for command in ["proxy", "simulate", "demo", "probe", "hops"] {
+    for command in ["proxy", "simulate", "demo", "probe", "report", "hops"] {
         insta::assert_snapshot!(command, help(&[command, "--help"]));
     }
 }

@@ -339,6 +339,25 @@ fn the_keys_of_the_comparison_are_listed() {
     assert_eq!(listed, printed);
 }
 
+#[test]
+fn the_columns_and_keys_of_a_report_are_listed() {
+    let report = "dripline report tests/haproxy/before.jsonl";
+    let head = printed_by(report, &["--csv"]);
+    let head = head.lines().next().unwrap();
+    let text = README.replace('\n', " ");
+    let (_, list) = text.split_once("Its columns, times in ms: ").unwrap();
+    let (list, _) = list.split_once(". ").unwrap();
+    assert_eq!(code(list).join(","), head);
+
+    let object: Value = serde_json::from_str(&printed_by(report, &["--json"])).expect("one object");
+    let printed: BTreeSet<_> = object.as_object().unwrap().keys().cloned().collect();
+    let listed: BTreeSet<_> = rows("Reading a log", "key of the summary")
+        .iter()
+        .flat_map(|row| code(&row[0]))
+        .collect();
+    assert_eq!(listed, printed);
+}
+
 /// What one `dripline` command prints in the checkout's root.
 fn printed_by(command: &str, more: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_dripline"))

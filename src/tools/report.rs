@@ -1,241 +1,214 @@
-//! `dripline report`: what the records of a log say.
+//! `dripline report`: what the records of logs say, together and one by one.
 //!
+//! - [`choice`]: which records are wanted
+//! - [`summary`]: all of them together: [`read`] by several threads as [`light`] records, [`tally`] counts, [`figures`]
+//!   are the quantiles, [`found`] the limits, [`print`](mod@print) the page with its `table` and `pictures`
+//! - [`each`]: one after the other, for the list and for one that is looked for
+//! - [`csv`], [`json`]: for other programs
 //! - [`explain`]: one request's verdict in full
+//! - [`histories`]: what only several records show
+//! - [`progress`]: how far the reading is
 
+pub mod choice;
+pub mod csv;
+pub mod each;
 pub mod explain;
+pub mod figures;
+pub mod found;
+pub mod histories;
+pub mod json;
+pub mod light;
+mod pictures;
+pub mod print;
+pub mod progress;
+pub mod read;
+pub mod summary;
+mod table;
+pub mod tally;
 
-use std::collections::HashMap;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use jiff::ZonedDateTime;
 use jiff::tz::TimeZone;
 
-use super::logs::{BadLine, Log, no_record};
+use super::logs::unfolded;
 use super::plot::Look;
-use crate::observe::across::History;
-use crate::observe::record::RequestRecord;
-use crate::observe::verdict::words::count;
+use crate::cli;
 use crate::sink::console;
+use choice::Choice;
+use each::Search;
+use summary::Summary;
+use tally::By;
+
+/// Columns of dripline's own ids.
+const ID: usize = 26;
 
 /// What is wanted of which logs.
 #[derive(Debug)]
 pub struct Options {
-    /// Files with a record on each line; `-` is standard input.
+    /// Files with a record on each line, or patterns for such; `-` is standard input.
     pub logs: Vec<PathBuf>,
-    /// The request to explain: its id, the client's, the trace's or the answer's, or the beginning of one.
-    pub explain: Option<String>,
+    /// What to print.
+    pub form: Form,
+    /// Of which records.
+    pub choice: Choice,
     /// What standard output can take.
     pub look: Look,
+    /// Where times of day are.
+    pub zone: TimeZone,
 }
 
-/// Prints what is wanted of the logs.
-pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
-    let mut records = Vec::new();
-    let mut bad = Vec::new();
-    for path in &options.logs {
-        let (more, unread) = Log::open(path)?.into_records()?;
-        records.extend(more);
-        bad.extend(unread);
+impl Options {
+    /// What was typed, where it is `now` and standard output takes that look.
+    ///
+    /// # Errors
+    ///
+    /// A value that is none; the sentence names its flag and what is allowed.
+    pub fn of(typed: cli::Report, now: &ZonedDateTime, look: Look) -> Result<Options, String> {
+        let time = |flag: &str, text: Option<String>| {
+            let time = text.map(|text| choice::instant(&text, now)).transpose();
+            time.map_err(|problem| format!("{flag}: {problem}"))
+        };
+        let wanted = typed.wanted.iter().map(|text| text.parse());
+        let wanted: Result<_, String> = wanted.collect();
+        let form = match typed.explain {
+            Some(id) => Form::Explain(id),
+            None if typed.list => Form::List,
+            None if typed.csv => Form::Csv,
+            None if typed.json => Form::Json(typed.by.into()),
+            None => Form::Summary(typed.by.into()),
+        };
+        Ok(Options {
+            logs: typed.logs,
+            form,
+            choice: Choice {
+                since: time("--since", typed.since)?,
+                until: time("--until", typed.until)?,
+                wanted: wanted.map_err(|problem| format!("--where: {problem}"))?,
+            },
+            look,
+            zone: now.time_zone().clone(),
+        })
     }
-    if records.is_empty() && !bad.is_empty() {
-        let names: Vec<_> = options
-            .logs
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        bail!(no_record(&names.join(", "), bad.first()));
+}
+
+/// What to print.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Form {
+    /// What they say together.
+    Summary(By),
+    /// The same for other programs: one JSON object.
+    Json(By),
+    /// A line each.
+    List,
+    /// The same for spreadsheets.
+    Csv,
+    /// One in full: its id, the client's request id, or the beginning of either.
+    Explain(String),
+}
+
+/// Prints what is wanted of the logs; what could not be read goes to `notes` where it has no place on the page.
+///
+/// # Errors
+///
+/// A sentence that names the file, and what to do.
+pub fn run(options: &Options, out: &mut impl Write, notes: &mut impl Write) -> anyhow::Result<()> {
+    match print(options, out, notes) {
+        // as after `dripline report … | head`: whoever closed the pipe has seen enough
+        Err(error) if is_closed(&error) => Ok(()),
+        done => done,
     }
-    look_across(&mut records);
-    match &options.explain {
-        Some(id) => {
-            let record = find(&records, id).map_err(|error| match told(&bad) {
-                Some(unread) => error.context(unread),
-                None => error,
-            })?;
-            write!(out, "{}", explain::text(record, options.look)).context("cannot print it")
+}
+
+fn is_closed(error: &anyhow::Error) -> bool {
+    let cause = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    cause.is_some_and(|cause| cause.kind() == ErrorKind::BrokenPipe)
+}
+
+fn print(options: &Options, out: &mut impl Write, notes: &mut impl Write) -> anyhow::Result<()> {
+    let files = unfolded(&options.logs)?;
+    let text = match &options.form {
+        Form::Summary(by) => {
+            let summary = Summary::of(&files, &options.choice, *by, options.zone.clone())?;
+            print::text(&summary, options.look)
         }
-        None => list(&records, &bad, options.look, out).context("cannot print them"),
-    }
+        Form::Json(by) => json::text(&Summary::of(
+            &files,
+            &options.choice,
+            *by,
+            options.zone.clone(),
+        )?)?,
+        Form::List => return list(&files, options, out),
+        Form::Csv => return rows(&files, options, out, notes),
+        Form::Explain(id) => explained(&files, options, id)?,
+    };
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .context("cannot print it")
 }
 
-/// Adds to each record what it has in common with those before it, as the proxy does while it runs.
-/// Records stand in a log in the order in which they ended; logs are taken in the order given.
-fn look_across(records: &mut [RequestRecord]) {
-    let mut histories: HashMap<_, History> = HashMap::new();
-    for record in records {
-        let upstream = (record.instance.clone(), record.upstream.name.clone());
-        histories.entry(upstream).or_default().apply(record);
-    }
+fn explained(files: &[PathBuf], options: &Options, id: &str) -> anyhow::Result<String> {
+    let mut search = Search::of(id)?;
+    let unread = each::each(files, &options.choice, |record| {
+        search.look(&record);
+        Ok(())
+    })?;
+    let record = search.found().map_err(|error| match unread.told() {
+        Some(unread) => error.context(unread),
+        None => error,
+    })?;
+    Ok(explain::text(&record, options.look))
 }
 
-/// The one request that `id` is meant for: dripline's own id, or the client's, the trace's or the answer's.
-fn find<'a>(records: &'a [RequestRecord], id: &str) -> anyhow::Result<&'a RequestRecord> {
-    let ids = |record: &'a RequestRecord| {
-        let others = [
-            &record.request.request_id,
-            &record.request.trace_id,
-            &record.response.id,
-        ];
-        let others = others.into_iter().filter_map(|other| other.as_deref());
-        std::iter::once(record.id.as_str()).chain(others)
-    };
-    let fitting = |fits: fn(&str, &str) -> bool| {
-        let mut found = records
-            .iter()
-            .filter(|record| ids(record).any(|own| fits(own, id)));
-        let first = found.next();
-        // One log may be given twice.
-        let is_another = |other: &&RequestRecord| first.is_some_and(|first| first.id != other.id);
-        (first, found.find(is_another))
-    };
-    if id.is_empty() {
-        bail!("--explain needs an id; `dripline report LOG` lists them");
+/// A row each. What could not be read is told elsewhere: a row is a request.
+fn rows(
+    files: &[PathBuf],
+    options: &Options,
+    out: &mut impl Write,
+    notes: &mut impl Write,
+) -> anyhow::Result<()> {
+    const FAILED: &str = "cannot print them";
+    out.write_all(csv::head().as_bytes()).context(FAILED)?;
+    let unread = each::each(files, &options.choice, |record| {
+        out.write_all(csv::row(&record).as_bytes()).context(FAILED)
+    })?;
+    out.flush().context(FAILED)?;
+    if let Some(unread) = unread.told() {
+        // who does not read it does not want it
+        let _ = writeln!(notes, "{unread}");
     }
-    let whole = fitting(|own, id| own == id);
-    let found = if whole.0.is_some() {
-        whole
-    } else {
-        fitting(|own, id| own.starts_with(id))
-    };
-    match found {
-        (Some(record), None) => Ok(record),
-        (None, _) => bail!(
-            "no request with the id {id:?} among {}; `dripline report LOG` lists them",
-            count(records.len() as u64, "record")
-        ),
-        (Some(one), Some(other)) => bail!(
-            "{id:?} stands for several requests, {} and {} among them; write more of the id",
-            one.id,
-            other.id
-        ),
-    }
+    Ok(())
 }
 
 /// A line each, its id first, so that one can be chosen.
-fn list(
-    records: &[RequestRecord],
-    bad: &[BadLine],
-    look: Look,
-    out: &mut impl Write,
-) -> std::io::Result<()> {
-    let width = records
-        .iter()
-        .map(|record| record.id.len())
-        .max()
-        .unwrap_or(0);
-    let rest = look
+fn list(files: &[PathBuf], options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
+    let rest = options
+        .look
         .terminal
-        .map(|columns| columns.saturating_sub(width + 2));
-    writeln!(out, "{:width$}  {}", "id", console::header(rest))?;
-    for record in records {
-        let line = console::line(record, &TimeZone::system(), rest);
-        writeln!(out, "{:width$}  {line}", record.id)?;
+        .map(|columns| columns.saturating_sub(ID + 2));
+    const FAILED: &str = "cannot print them";
+    let head = |out: &mut dyn Write| writeln!(out, "{:ID$}  {}", "id", console::header(rest));
+    let mut is_begun = false;
+    let unread = each::each(files, &options.choice, |record| {
+        if !std::mem::replace(&mut is_begun, true) {
+            head(out).context(FAILED)?;
+        }
+        let line = console::line(&record, &options.zone, rest);
+        let id = console::text::shown(&record.id, ID);
+        writeln!(out, "{id:ID$}  {line}").context(FAILED)
+    })?;
+    if !is_begun {
+        head(out).context(FAILED)?;
     }
-    match told(bad) {
-        Some(unread) => writeln!(out, "{unread}"),
-        None => Ok(()),
+    if let Some(unread) = unread.told() {
+        writeln!(out, "{unread}").context(FAILED)?;
     }
-}
-
-/// How many lines gave no record, if any.
-fn told(bad: &[BadLine]) -> Option<String> {
-    match bad {
-        [] => None,
-        [line] => Some(format!("1 line could not be read: {line}")),
-        [line, ..] => Some(format!(
-            "{} lines could not be read, the first: {line}",
-            bad.len()
-        )),
-    }
+    out.flush().context(FAILED)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::observe::record::End;
-    use crate::tools::logs::sample;
-
-    fn named(id: &str, request_id: Option<&str>) -> RequestRecord {
-        let mut record = sample();
-        record.id = id.to_owned();
-        record.request.request_id = request_id.map(str::to_owned);
-        record
-    }
-
-    #[test]
-    fn a_request_is_found_by_either_id_or_its_beginning() {
-        let records = [
-            named("01AB", Some("mine")),
-            named("01AC", None),
-            named("01A", None),
-        ];
-        assert_eq!(find(&records, "01AC").unwrap().id, "01AC");
-        assert_eq!(find(&records, "min").unwrap().id, "01AB");
-        assert_eq!(
-            find(&records, "01A").unwrap().id,
-            "01A",
-            "a whole id is no beginning"
-        );
-        let several = find(&records, "01").unwrap_err().to_string();
-        assert!(
-            several.contains("01AB") && several.contains("01AC"),
-            "{several}"
-        );
-        let mut twice = records.to_vec();
-        twice.extend(records.clone());
-        assert_eq!(find(&twice, "01AC").unwrap().id, "01AC");
-        let mut answered = named("01B", None);
-        answered.response.id = Some("chatcmpl-7".to_owned());
-        answered.request.trace_id = Some("4bf92f35".to_owned());
-        for id in ["chatcmpl-7", "4bf9"] {
-            assert_eq!(find(&[answered.clone()], id).unwrap().id, "01B");
-        }
-        let empty = find(&records, "").unwrap_err().to_string();
-        assert!(empty.contains("needs an id"), "{empty}");
-        let none = find(&records, "x").unwrap_err().to_string();
-        assert!(none.contains("\"x\" among 3 records"), "{none}");
-    }
-
-    #[test]
-    fn a_file_that_is_no_log_is_an_error() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(&file, "# a readme\n\n- not a log\n").unwrap();
-        let options = Options {
-            logs: vec![file.path().to_owned()],
-            explain: None,
-            look: Look::default(),
-        };
-        let mut out = Vec::new();
-        let error = run(&options, &mut out).unwrap_err().to_string();
-        assert!(
-            error.contains("has no record") && error.contains("line 1"),
-            "{error}"
-        );
-        assert!(out.is_empty());
-    }
-
-    #[test]
-    fn cuts_at_one_age_are_a_limit_in_a_report_too() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let mut log = String::new();
-        for i in 0..6u32 {
-            let mut record = named(&format!("0{i}"), None);
-            record.started_at = format!("2026-12-02T05:0{i}:00Z");
-            record.end = End::Truncated;
-            record.at.end_ms = Some(42_000.0 + f64::from(i));
-            record.silence.before_end_ms = Some(20.0 + 400.0 * f64::from(i));
-            log += &format!("{}\n", serde_json::to_string(&record).unwrap());
-        }
-        std::fs::write(&file, log).unwrap();
-        let options = Options {
-            logs: vec![file.path().to_owned()],
-            explain: Some("05".to_owned()),
-            look: Look::default(),
-        };
-        let mut out = Vec::new();
-        run(&options, &mut out).unwrap();
-        let page = String::from_utf8(out).unwrap();
-        assert!(page.contains("total_cut"), "{page}");
-    }
-}
+mod tests;

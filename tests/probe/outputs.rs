@@ -27,7 +27,7 @@ fn rows_appended_to_a_file_are_a_log() {
     }
     fs::write(&log, &text).unwrap();
     let report = Command::new(env!("CARGO_BIN_EXE_dripline"))
-        .arg("report")
+        .args(["report", "--list"])
         .arg(&log)
         .output()
         .unwrap();

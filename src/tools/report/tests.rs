@@ -1,0 +1,334 @@
+//! Whole outputs over a log of many kinds.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::observe::record::{Cut, CutKind, End, RequestRecord, Row, Side, Timing, TtftNull};
+use crate::tools::logs::sample;
+
+/// A steady stream of its own second.
+fn stream(i: u32, model: &str, ttft: f64) -> RequestRecord {
+    let mut record = sample();
+    record.id = format!("01M8TN7W26DEHEG7EQ9Z{i:06}");
+    record.started_at = format!("2026-12-02T{:02}:{:02}:03.174978Z", 5 + i / 60, i % 60);
+    record.request.model = Some(model.to_owned());
+    record.ttft_ms = Some(ttft);
+    record.at.first_token_ms = Some(ttft);
+    record.ttft_after_request_ms = Some(ttft);
+    record.load.cold = i == 0;
+    record.load.in_flight = u64::from(i % 5);
+    record.stalls.clear();
+    record.gaps.token.p99_ms = Some(31.0 + f64::from(i % 3));
+    record.gaps.token.max_ms = Some(40.0 + f64::from(i % 3));
+    let verdict = record.verdict.as_mut().unwrap();
+    (verdict.timing, verdict.side) = (Timing::Steady, None);
+    verdict.findings.clear();
+    record
+}
+
+fn failed(i: u32, end: End) -> RequestRecord {
+    let mut record = stream(i, "llama-3.1-8b", 5.0);
+    record.end = end;
+    record
+}
+
+/// Healthy streams, one that stalls, a burst, failures, a whole reply, a cut, a hostile name.
+fn records() -> Vec<RequestRecord> {
+    let mut all: Vec<RequestRecord> = (0..40)
+        .map(|i| stream(i, "llama-3.1-8b", 120.0 + f64::from(i * i % 97) * 4.0))
+        .collect();
+    let mut stall = sample();
+    stall.id = "01M8TN7W26DEHEG7EQ9Z000100".to_owned();
+    stall.load.cold = false;
+    all.push(stall);
+    let mut refused = failed(41, End::HttpError);
+    refused.response.status = Some(429);
+    (refused.ttft_ms, refused.ttft_null) = (None, Some(TtftNull::HttpError));
+    refused.verdict = None;
+    all.push(refused);
+    let mut whole = failed(42, End::NotAStream);
+    (whole.ttft_ms, whole.verdict) = (None, None);
+    all.push(whole);
+    let mut cut = failed(43, End::Truncated);
+    cut.verdict.as_mut().unwrap().cut = Some(Cut {
+        kind: CutKind::Idle,
+        after_ms: 60_000.0,
+        side: Side::Upstream,
+    });
+    all.push(cut);
+    let mut hostile = stream(44, "\u{1b}[2J=cmd|' /C calc'!A0 \u{202e}", 900.0);
+    hostile.label = Some("-1+1".to_owned());
+    hostile.request.path = Some("/v1/messages".to_owned());
+    all.push(hostile);
+    let mut nameless = stream(45, "", 250.0);
+    nameless.request.model = None;
+    all.push(nameless);
+    all
+}
+
+fn write(records: &[RequestRecord]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let lines: Vec<_> = records
+        .iter()
+        .map(|record| serde_json::to_string(record).unwrap())
+        .collect();
+    let text = lines.join("\n") + "\nnot a record\n" + &lines[0][..400];
+    fs::write(dir.path().join("a.jsonl"), text).unwrap();
+    dir
+}
+
+fn options(dir: &TempDir, form: Form, width: u16) -> Options {
+    Options {
+        logs: vec![dir.path().join("*.jsonl")],
+        form,
+        choice: Choice::default(),
+        look: Look {
+            width,
+            ..Look::default()
+        },
+        zone: TimeZone::UTC,
+    }
+}
+
+/// What is printed, without the folder's name.
+fn printed(dir: &TempDir, options: &Options) -> String {
+    let (mut out, mut notes) = (Vec::new(), Vec::new());
+    run(options, &mut out, &mut notes).unwrap();
+    let text = String::from_utf8(out).unwrap() + &String::from_utf8(notes).unwrap();
+    let path = format!("{}/", dir.path().display());
+    anstream::adapter::strip_str(&text.replace(&path, "").replace('\r', "")).to_string()
+}
+
+fn by(by: By, width: u16) -> String {
+    let dir = write(&records());
+    printed(&dir, &options(&dir, Form::Summary(by), width))
+}
+
+/// What stands above the pictures.
+fn page(by: By, width: u16) -> String {
+    let text = self::by(by, width);
+    text.split("\nThe longest gap").next().unwrap().to_owned()
+}
+
+/// The folder's name is of any length, so lines with it are folded anywhere.
+fn without_unread(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    let from = lines
+        .iter()
+        .position(|line| line.starts_with("unread"))
+        .unwrap();
+    let after = lines[from..]
+        .iter()
+        .position(|line| line.is_empty())
+        .unwrap();
+    [&lines[..from], &lines[from + after..]].concat().join("\n")
+}
+
+#[test]
+fn a_summary() {
+    insta::assert_snapshot!(without_unread(&by(By::Model, 80)));
+}
+
+#[test]
+fn a_summary_on_a_narrow_and_on_a_wide_page() {
+    insta::assert_snapshot!("narrow", without_unread(&page(By::Model, 40)));
+    insta::assert_snapshot!("wide", without_unread(&page(By::Model, 120)));
+}
+
+#[test]
+fn a_summary_by_all_else() {
+    for kind in [By::Path, By::Upstream, By::Verdict, By::Hour, By::Label] {
+        insta::assert_snapshot!(kind.name(), without_unread(&page(kind, 80)));
+    }
+}
+
+#[test]
+fn lines_fit_any_page() {
+    for width in (40..130).step_by(7) {
+        for line in without_unread(&by(By::Model, width)).lines() {
+            assert!(
+                console::text::columns(line) <= usize::from(width),
+                "{width}: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_list_names_what_could_not_be_read() {
+    let dir = write(&records()[38..]);
+    insta::assert_snapshot!(printed(&dir, &options(&dir, Form::List, 80)));
+}
+
+#[test]
+fn an_object_for_other_programs() {
+    let dir = write(&records());
+    let text = printed(&dir, &options(&dir, Form::Json(By::Model), 80));
+    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&object).unwrap());
+}
+
+#[test]
+fn rows_have_no_formulas_and_notes_stand_apart() {
+    let dir = write(&records());
+    let text = printed(&dir, &options(&dir, Form::Csv, 80));
+    assert!(text.contains(",'-1+1,"), "{text}");
+    assert!(text.ends_with(
+        "cut off, the last one: the log is still being written, or its writer was stopped\n"
+    ));
+    assert_eq!(text.lines().count(), 1 + records().len() + 1);
+}
+
+#[test]
+fn failures_and_whole_replies_are_in_no_latency() {
+    let dir = write(&records());
+    let options = options(&dir, Form::Json(By::Model), 80);
+    let text = printed(&dir, &options);
+    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    // the failed ones have a first token after 5 ms
+    assert_eq!(object["warm"]["n"], 42);
+    assert_eq!(object["cold"]["n"], 1);
+    assert_eq!(object["errors"], 2);
+    let streams: Vec<f64> = records()
+        .iter()
+        .filter(|record| record.end == End::Complete && !record.load.cold)
+        .filter_map(|record| record.ttft_ms)
+        .collect();
+    let mean = streams.iter().sum::<f64>() / streams.len() as f64;
+    assert!((object["mean_ttft_ms"].as_f64().unwrap() - mean).abs() < 0.001);
+}
+
+#[test]
+fn only_what_is_wanted_is_counted() {
+    let dir = write(&records());
+    let chosen = |since: &str, wanted: &[&str]| {
+        let mut options = options(&dir, Form::Json(By::Model), 80);
+        options.choice.since = since.parse().ok();
+        options.choice.wanted = wanted.iter().map(|text| text.parse().unwrap()).collect();
+        let object: serde_json::Value = serde_json::from_str(&printed(&dir, &options)).unwrap();
+        (
+            object["records"].as_u64().unwrap(),
+            object["read"].as_u64().unwrap(),
+        )
+    };
+    let all = records().len() as u64;
+    assert_eq!(chosen("", &[]), (all, all));
+    assert_eq!(chosen("", &["model=llama*", "end!=complete"]), (3, all));
+    assert_eq!(
+        chosen("2026-12-02T05:40:00Z", &[]),
+        (6, all),
+        "{}",
+        chosen("2026-12-02T05:40:00Z", &[]).0
+    );
+    let mut none = options(&dir, Form::Summary(By::Model), 80);
+    none.choice.wanted = vec!["model=no".parse().unwrap()];
+    let text = printed(&dir, &none);
+    assert!(
+        text.starts_with("records       0 of 46 in 1 log are as was asked for"),
+        "{text}"
+    );
+}
+
+#[test]
+fn gaps_of_timelines_are_all_of_them() {
+    let mut record = stream(1, "a", 100.0);
+    record.timeline = Some(vec![
+        Row(100_000, None, 9, 1, 1),
+        Row(125_000, None, 9, 1, 0),
+        Row(150_000, None, 9, 2, 2),
+        Row(40, None, 9, u64::MAX, u64::MAX),
+    ]);
+    let dir = write(&[record]);
+    let text = printed(&dir, &options(&dir, Form::Summary(By::Model), 80));
+    assert!(text.contains("50 –  100 ms       1"), "{text}");
+}
+
+#[test]
+fn hostile_numbers_are_counted_and_nothing_fails() {
+    let mut records = records();
+    for (i, record) in records.iter_mut().enumerate() {
+        let odd = [-1.0, f64::MAX, 0.0, 1e300, f64::MIN][i % 5];
+        record.ttft_ms = Some(odd);
+        record.gaps.token.p99_ms = Some(-odd);
+        record.gaps.token.mean_ms = Some(odd);
+        record.gaps.token.n = u64::MAX;
+        record.at.end_ms = Some(odd);
+        record.at.last_token_ms = Some(-odd);
+        record.tokens.completion = Some(u64::MAX);
+        record.load.in_flight = u64::MAX;
+        record.started_at = [
+            "",
+            "x",
+            "-009999-01-02T01:59:59Z",
+            "9999-12-30T22:00:00Z",
+            "2026-12-02",
+        ][i % 5]
+            .to_owned();
+    }
+    let dir = write(&records);
+    for form in [
+        Form::Summary(By::Hour),
+        Form::Json(By::Model),
+        Form::List,
+        Form::Csv,
+        Form::Explain("01M8TN7W26DEHEG7EQ9Z000100".to_owned()),
+    ] {
+        assert!(!printed(&dir, &options(&dir, form, 80)).is_empty());
+    }
+}
+
+#[test]
+fn what_is_typed_wrongly_is_told_with_its_flag() {
+    let of = |wanted: &[&str], since: Option<&str>| {
+        let typed = cli::Report {
+            logs: Vec::new(),
+            by: cli::GroupBy::Model,
+            since: since.map(str::to_owned),
+            until: None,
+            wanted: wanted.iter().map(|text| (*text).to_owned()).collect(),
+            list: false,
+            csv: false,
+            json: false,
+            explain: None,
+        };
+        let now = "2026-12-02T16:00:00Z[UTC]".parse().unwrap();
+        Options::of(typed, &now, Look::default()).unwrap_err()
+    };
+    assert!(of(&["a=b"], None).starts_with("--where: there is no key 'a'"));
+    assert!(of(&[], Some("soon")).starts_with("--since: 'soon' is no time"));
+}
+
+#[test]
+fn a_file_that_is_no_log_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("log.jsonl");
+    fs::write(&file, "# a readme\n\n- not a log\n").unwrap();
+    for form in [Form::List, Form::Summary(By::default())] {
+        let (mut out, mut notes) = (Vec::new(), Vec::new());
+        let error = run(&options(&dir, form, 100), &mut out, &mut notes).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("has no record") && error.contains("line 1"),
+            "{error}"
+        );
+        assert!(out.is_empty());
+    }
+}
+
+#[test]
+fn cuts_at_one_age_are_a_limit_in_a_report_too() {
+    let records: Vec<_> = (0..6u32)
+        .map(|i| {
+            let mut record = failed(i, End::Truncated);
+            record.id = format!("0{i}");
+            record.at.end_ms = Some(42_000.0 + f64::from(i));
+            record.silence.before_end_ms = Some(20.0 + 400.0 * f64::from(i));
+            record
+        })
+        .collect();
+    let dir = write(&records);
+    let page = printed(&dir, &options(&dir, Form::Explain("05".to_owned()), 100));
+    assert!(page.contains("total_cut"), "{page}");
+}
