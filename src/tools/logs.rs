@@ -3,6 +3,8 @@
 //! - `names`: which files are meant
 //! - `source`: the bytes of one, unpacked where it is packed
 //! - `blocks`: whole lines of it, with their numbers
+//! - `line`: what a line gives, a record or what is wrong with it
+//! - `unread`: what is told of lines that gave none
 //!
 //! A log may be damaged: cut by a full disk, mixed with lines of another program, or written by a newer version. Each
 //! line that gives no record is named with file, number and problem, and the next one is read.
@@ -10,96 +12,23 @@
 //! A line may also be an object that has the record under `record`, as `dripline probe --json` writes it.
 
 mod blocks;
+mod line;
 mod names;
 mod source;
+mod unread;
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
-use serde::Deserialize;
-use serde_json::error::Category;
-
-use crate::observe::record::{RequestRecord, SCHEMA};
+use crate::observe::record::RequestRecord;
 
 pub use blocks::{Block, Blocks, LONGEST};
+pub use line::{Versioned, parsed};
 pub use names::unfolded;
 pub use source::Source;
-
-/// So much of a problem is told.
-const TOLD: usize = 160;
-/// What is wrong with a line that ends too early.
-const CUT_OFF: &str = "is cut off";
-
-/// A line that gave no record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadLine {
-    /// The file's name as it was given.
-    pub file: String,
-    /// Its number in the file, from 1.
-    pub line: u64,
-    /// What is wrong with it, such as `is cut off`.
-    pub problem: String,
-    /// It is cut off and has no end: the log is still being written, or its writer was stopped.
-    pub is_unended: bool,
-}
-
-impl fmt::Display for BadLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}: {}", self.file, self.line, self.problem)
-    }
-}
-
-/// Lines that gave no record: how many, and the first of them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unread {
-    /// All of them.
-    pub count: u64,
-    /// The first few.
-    pub first: Vec<BadLine>,
-}
-
-impl Unread {
-    /// So many are kept to be named.
-    pub const NAMED: usize = 5;
-
-    /// Takes one more.
-    pub fn push(&mut self, line: BadLine) {
-        self.count += 1;
-        if self.first.len() < Unread::NAMED {
-            self.first.push(line);
-        }
-    }
-
-    /// In words, if there are any.
-    pub fn told(&self) -> Option<String> {
-        let named = |line: &BadLine| match line.is_unended {
-            true => format!(
-                "{line}, the last one: the log is still being written, or its writer was stopped"
-            ),
-            false => line.to_string(),
-        };
-        let named: Vec<String> = self.first.iter().map(named).collect();
-        let named = named.join("; ");
-        match self.count {
-            0 => None,
-            1 => Some(format!("1 line could not be read: {named}")),
-            n if n as usize > self.first.len() => {
-                Some(format!("{n} lines could not be read, the first: {named}"))
-            }
-            n => Some(format!("{n} lines could not be read: {named}")),
-        }
-    }
-}
-
-/// Why a log is of no use, and what to do.
-pub fn no_record(name: &str, first: Option<&BadLine>) -> String {
-    let why = first.map_or(String::new(), |line| format!(" ({line})"));
-    format!("{name} has no record{why}; name a log that `dripline proxy --log FILE` wrote")
-}
+pub use unread::{BadLine, Unread, broken, no_record};
 
 /// What a line gave.
 pub type Line = Result<Box<RequestRecord>, BadLine>;
@@ -181,108 +110,6 @@ impl Iterator for Log {
     }
 }
 
-/// What a failure of reading means: of a packed log that it is damaged or still being written, which is told like a bad
-/// line.
-///
-/// # Errors
-///
-/// Of any other log it is an error, which names the file and the last line that was read.
-pub fn broken(name: &str, packed: bool, lines: u64, error: io::Error) -> anyhow::Result<BadLine> {
-    if packed {
-        return Ok(BadLine {
-            file: name.to_owned(),
-            line: lines + 1,
-            is_unended: false,
-            problem: format!(
-                "cannot be unpacked, nor what follows ({}): the file is damaged or still being written",
-                plain(&error.to_string())
-            ),
-        });
-    }
-    Err(error).with_context(|| format!("cannot read {name} after line {lines}"))
-}
-
-/// Of what can be read from a line: a record, or a part of one.
-pub trait Versioned {
-    /// The field `schema`.
-    fn schema(&self) -> u32;
-}
-
-impl Versioned for Box<RequestRecord> {
-    fn schema(&self) -> u32 {
-        self.schema
-    }
-}
-
-/// What the lines of a block gave.
-pub fn parsed<'a, T: Deserialize<'a> + Versioned>(
-    name: &'a str,
-    block: &'a Block,
-) -> impl Iterator<Item = Result<T, BadLine>> + use<'a, T> {
-    let bad = move |line, problem: String, ended: bool| BadLine {
-        file: name.to_owned(),
-        line,
-        is_unended: !ended && problem == CUT_OFF,
-        problem,
-    };
-    let too_long = block.too_long.then(|| {
-        let problem = format!("is longer than {} MiB", LONGEST >> 20);
-        Err(bad(block.first, problem, true))
-    });
-    let lines = block.lines().map(move |(number, text, ended)| {
-        parse(text).map_err(|problem| bad(number, problem, ended))
-    });
-    too_long.into_iter().chain(lines)
-}
-
-/// A line that has a record in it, as `dripline probe --json` writes them.
-#[derive(Deserialize)]
-struct Around<T> {
-    record: T,
-}
-
-/// JSON, whose UTF-8 is checked at once: key by key it takes a tenth of the time.
-fn json<'a, T: Deserialize<'a>>(text: &'a [u8]) -> serde_json::Result<T> {
-    match str::from_utf8(text) {
-        Ok(text) => serde_json::from_str(text),
-        // tells where it goes wrong
-        Err(_) => serde_json::from_slice(text),
-    }
-}
-
-/// The record of a line, or what is wrong with it.
-fn parse<'a, T: Deserialize<'a> + Versioned>(text: &'a [u8]) -> Result<T, String> {
-    let read = json::<T>(text).or_else(|error| {
-        let around = match error.classify() {
-            Category::Data => json::<Around<T>>(text).ok(),
-            _ => None,
-        };
-        around.map(|around| around.record).ok_or(error)
-    });
-    match read {
-        Ok(record) if record.schema() > SCHEMA => Err(format!(
-            "has schema {}, newer than this dripline, which knows {SCHEMA}",
-            record.schema()
-        )),
-        Ok(record) => Ok(record),
-        Err(error) => Err(match error.classify() {
-            Category::Eof => CUT_OFF.to_owned(),
-            Category::Data => format!("is no record of dripline's: {}", plain(&error.to_string())),
-            Category::Syntax | Category::Io => {
-                format!("is not JSON from column {} on", error.column())
-            }
-        }),
-    }
-}
-
-/// Text of a file as a terminal may show it: short, and without what would steer the terminal.
-fn plain(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control())
-        .take(TOLD)
-        .collect()
-}
-
 /// A record to make others of, for the tests of what reads logs: a stall of the simulated server.
 #[cfg(test)]
 pub(crate) fn sample() -> RequestRecord {
@@ -291,6 +118,8 @@ pub(crate) fn sample() -> RequestRecord {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     fn one_line() -> String {

@@ -1,105 +1,13 @@
 //! Whole outputs over a log of many kinds.
 
+mod log;
+
+use std::ffi::OsString;
 use std::fs;
 
-use tempfile::TempDir;
-
 use super::*;
-use crate::observe::record::{Cut, CutKind, End, RequestRecord, Row, Side, Timing, TtftNull};
-use crate::tools::logs::sample;
-
-/// A steady stream of its own second.
-fn stream(i: u32, model: &str, ttft: f64) -> RequestRecord {
-    let mut record = sample();
-    record.id = format!("01M8TN7W26DEHEG7EQ9Z{i:06}");
-    record.started_at = format!("2026-12-02T{:02}:{:02}:03.174978Z", 5 + i / 60, i % 60);
-    record.request.model = Some(model.to_owned());
-    record.ttft_ms = Some(ttft);
-    record.at.first_token_ms = Some(ttft);
-    record.ttft_after_request_ms = Some(ttft);
-    record.load.cold = i == 0;
-    record.load.in_flight = u64::from(i % 5);
-    record.stalls.clear();
-    record.gaps.token.p99_ms = Some(31.0 + f64::from(i % 3));
-    record.gaps.token.max_ms = Some(40.0 + f64::from(i % 3));
-    let verdict = record.verdict.as_mut().unwrap();
-    (verdict.timing, verdict.side) = (Timing::Steady, None);
-    verdict.findings.clear();
-    record
-}
-
-fn failed(i: u32, end: End) -> RequestRecord {
-    let mut record = stream(i, "llama-3.1-8b", 5.0);
-    record.end = end;
-    record
-}
-
-/// Healthy streams, one that stalls, a burst, failures, a whole reply, a cut, a hostile name.
-fn records() -> Vec<RequestRecord> {
-    let mut all: Vec<RequestRecord> = (0..40)
-        .map(|i| stream(i, "llama-3.1-8b", 120.0 + f64::from(i * i % 97) * 4.0))
-        .collect();
-    let mut stall = sample();
-    stall.id = "01M8TN7W26DEHEG7EQ9Z000100".to_owned();
-    stall.load.cold = false;
-    all.push(stall);
-    let mut refused = failed(41, End::HttpError);
-    refused.response.status = Some(429);
-    (refused.ttft_ms, refused.ttft_null) = (None, Some(TtftNull::HttpError));
-    refused.verdict = None;
-    all.push(refused);
-    let mut whole = failed(42, End::NotAStream);
-    (whole.ttft_ms, whole.verdict) = (None, None);
-    all.push(whole);
-    let mut cut = failed(43, End::Truncated);
-    cut.verdict.as_mut().unwrap().cut = Some(Cut {
-        kind: CutKind::Idle,
-        after_ms: 60_000.0,
-        side: Side::Upstream,
-    });
-    all.push(cut);
-    let mut hostile = stream(44, "\u{1b}[2J=cmd|' /C calc'!A0 \u{202e}", 900.0);
-    hostile.label = Some("-1+1".to_owned());
-    hostile.request.path = Some("/v1/messages".to_owned());
-    all.push(hostile);
-    let mut nameless = stream(45, "", 250.0);
-    nameless.request.model = None;
-    all.push(nameless);
-    all
-}
-
-fn write(records: &[RequestRecord]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    let lines: Vec<_> = records
-        .iter()
-        .map(|record| serde_json::to_string(record).unwrap())
-        .collect();
-    let text = lines.join("\n") + "\nnot a record\n" + &lines[0][..400];
-    fs::write(dir.path().join("a.jsonl"), text).unwrap();
-    dir
-}
-
-fn options(dir: &TempDir, form: Form, width: u16) -> Options {
-    Options {
-        logs: vec![dir.path().join("*.jsonl")],
-        form,
-        choice: Choice::default(),
-        look: Look {
-            width,
-            ..Look::default()
-        },
-        zone: TimeZone::UTC,
-    }
-}
-
-/// What is printed, without the folder's name.
-fn printed(dir: &TempDir, options: &Options) -> String {
-    let (mut out, mut notes) = (Vec::new(), Vec::new());
-    run(options, &mut out, &mut notes).unwrap();
-    let text = String::from_utf8(out).unwrap() + &String::from_utf8(notes).unwrap();
-    let path = format!("{}/", dir.path().display());
-    anstream::adapter::strip_str(&text.replace(&path, "").replace('\r', "")).to_string()
-}
+use crate::observe::record::{End, Row};
+use log::{failed, options, printed, records, stream, write};
 
 fn by(by: By, width: u16) -> String {
     let dir = write(&records());
@@ -281,23 +189,16 @@ fn hostile_numbers_are_counted_and_nothing_fails() {
 
 #[test]
 fn what_is_typed_wrongly_is_told_with_its_flag() {
-    let of = |wanted: &[&str], since: Option<&str>| {
-        let typed = cli::Report {
-            logs: Vec::new(),
-            by: cli::GroupBy::Model,
-            since: since.map(str::to_owned),
-            until: None,
-            wanted: wanted.iter().map(|text| (*text).to_owned()).collect(),
-            list: false,
-            csv: false,
-            json: false,
-            explain: None,
+    let of = |args: &[&str]| {
+        let args = ["dripline", "report", "a.jsonl"].iter().chain(args);
+        let cli::Job::Report(typed) = cli::parse(args.map(OsString::from)).unwrap().command else {
+            unreachable!()
         };
         let now = "2026-12-02T16:00:00Z[UTC]".parse().unwrap();
         Options::of(typed, &now, Look::default()).unwrap_err()
     };
-    assert!(of(&["a=b"], None).starts_with("--where: there is no key 'a'"));
-    assert!(of(&[], Some("soon")).starts_with("--since: 'soon' is no time"));
+    assert!(of(&["--where", "a=b"]).starts_with("--where: there is no key 'a'"));
+    assert!(of(&["--since", "soon"]).starts_with("--since: 'soon' is no time"));
 }
 
 #[test]
