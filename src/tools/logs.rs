@@ -1,6 +1,7 @@
 //! Logs read back: records from JSON Lines, one by one or block by block.
 //!
 //! - `names`: which files are meant
+//! - `order`: which of them is read first
 //! - `source`: the bytes of one, unpacked where it is packed
 //! - `blocks`: whole lines of it, with their numbers
 //! - `line`: what a line gives, a record or what is wrong with it
@@ -14,6 +15,7 @@
 mod blocks;
 mod line;
 mod names;
+mod order;
 mod source;
 mod unread;
 
@@ -27,6 +29,7 @@ use crate::observe::record::RequestRecord;
 pub use blocks::{Block, Blocks, LONGEST};
 pub use line::{Versioned, parsed};
 pub use names::unfolded;
+pub use order::oldest_first;
 pub use source::Source;
 pub use unread::{BadLine, Unread, broken, no_record};
 

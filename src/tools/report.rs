@@ -33,7 +33,7 @@ use anyhow::Context;
 use jiff::ZonedDateTime;
 use jiff::tz::TimeZone;
 
-use super::logs::unfolded;
+use super::logs::{oldest_first, unfolded};
 use super::plot::Look;
 use crate::cli;
 use crate::sink::console;
@@ -130,7 +130,7 @@ fn is_closed(error: &anyhow::Error) -> bool {
 }
 
 fn print(options: &Options, out: &mut impl Write, notes: &mut impl Write) -> anyhow::Result<()> {
-    let files = unfolded(&options.logs)?;
+    let files = oldest_first(unfolded(&options.logs)?);
     let text = match &options.form {
         Form::Summary(by) => {
             let summary = Summary::of(&files, &options.choice, *by, options.zone.clone())?;

@@ -61,7 +61,7 @@ fn json<'a, T: Deserialize<'a>>(text: &'a [u8]) -> serde_json::Result<T> {
 }
 
 /// The record of a line, or what is wrong with it.
-fn parse<'a, T: Deserialize<'a> + Versioned>(text: &'a [u8]) -> Result<T, String> {
+pub(super) fn parse<'a, T: Deserialize<'a> + Versioned>(text: &'a [u8]) -> Result<T, String> {
     let read = json::<T>(text).or_else(|error| {
         let around = match error.classify() {
             Category::Data => json::<Around<T>>(text).ok(),

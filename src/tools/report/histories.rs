@@ -18,7 +18,7 @@ pub struct Histories {
 
 impl Histories {
     /// Adds to the record what it has in common with those before it, as the proxy does while it runs. Records stand in a
-    /// log in the order in which they ended; logs are taken in the order given.
+    /// log in the order in which they ended; of several logs the oldest is to come first.
     pub fn apply(&mut self, record: &mut RequestRecord) {
         let upstream = record.upstream.name.as_deref().unwrap_or_default();
         let known = self

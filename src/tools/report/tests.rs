@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 
 use super::*;
-use crate::observe::record::{End, Row};
+use crate::observe::record::{End, RequestRecord, Row};
 use log::{failed, options, printed, records, stream, write};
 
 fn by(by: By, width: u16) -> String {
@@ -218,18 +218,43 @@ fn a_file_that_is_no_log_is_an_error() {
     }
 }
 
+/// Cuts at one age, one a minute, each after another silence.
+fn cuts() -> Vec<RequestRecord> {
+    let cut = |i: u32| {
+        let mut record = failed(i, End::Truncated);
+        record.id = format!("0{i}");
+        record.at.end_ms = Some(42_000.0 + f64::from(i));
+        record.silence.before_end_ms = Some(20.0 + 400.0 * f64::from(i));
+        record
+    };
+    (0..6).map(cut).collect()
+}
+
 #[test]
 fn cuts_at_one_age_are_a_limit_in_a_report_too() {
-    let records: Vec<_> = (0..6u32)
-        .map(|i| {
-            let mut record = failed(i, End::Truncated);
-            record.id = format!("0{i}");
-            record.at.end_ms = Some(42_000.0 + f64::from(i));
-            record.silence.before_end_ms = Some(20.0 + 400.0 * f64::from(i));
-            record
-        })
-        .collect();
-    let dir = write(&records);
+    let dir = write(&cuts());
     let page = printed(&dir, &options(&dir, Form::Explain("05".to_owned()), 100));
     assert!(page.contains("total_cut"), "{page}");
+}
+
+#[test]
+fn rotated_logs_are_read_from_the_oldest_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let names = ["a.jsonl.2", "a.jsonl.1", "a.jsonl"];
+    for (name, records) in names.iter().zip(cuts().chunks(2)) {
+        let lines = records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap() + "\n");
+        fs::write(dir.path().join(name), lines.collect::<String>()).unwrap();
+    }
+    let of = |form| {
+        let mut options = options(&dir, form, 100);
+        options.logs = vec![dir.path().join("*")];
+        printed(&dir, &options)
+    };
+    let page = of(Form::Explain("05".to_owned()));
+    assert!(page.contains("total_cut"), "{page}");
+    let list = of(Form::List);
+    let ids: Vec<_> = list.lines().skip(1).map(|line| &line[..2]).collect();
+    assert_eq!(ids, ["00", "01", "02", "03", "04", "05"]);
 }
