@@ -83,6 +83,7 @@ pub enum Job {
         dripline report dripline.jsonl --where 'model=llama*' --where verdict!=steady\n  \
         dripline report dripline.jsonl --list             a line for each request, its id first\n  \
         dripline report dripline.jsonl --csv > requests.csv\n  \
+        dripline report dripline.jsonl --parquet requests.parquet\n  \
         dripline report dripline.jsonl --json | jq .p99_ttft_ms\n  \
         dripline report dripline.jsonl --explain 01JE2    why that one was judged as it was\n  \
         dripline report - < dripline.jsonl\n\n\
@@ -160,6 +161,10 @@ pub struct Report {
     /// A row for each request, for spreadsheets
     #[arg(long, group = "form")]
     pub csv: bool,
+
+    /// Write the same rows, typed, for DuckDB and its like
+    #[arg(long, value_name = "FILE", group = "form")]
+    pub parquet: Option<PathBuf>,
 
     /// The summary as one JSON object, also with the keys of vLLM's benchmark
     #[arg(long, group = "form")]

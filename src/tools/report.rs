@@ -4,12 +4,14 @@
 //! - [`summary`]: all of them together: [`read`] by several threads as [`light`] records, [`tally`] counts, [`figures`]
 //!   are the quantiles, [`found`] the limits, [`print`](mod@print) the page with its `table` and `pictures`
 //! - [`each`]: one after the other, for the list and for one that is looked for
-//! - [`csv`], [`json`]: for other programs
+//! - [`csv`], [`parquet`], [`json`]: for other programs; [`columns`] are what the rows of the first two have
+//! - [`output`]: a file that is made
 //! - [`explain`]: one request's verdict in full
 //! - [`histories`]: what only several records show
 //! - [`progress`]: how far the reading is
 
 pub mod choice;
+pub mod columns;
 pub mod csv;
 pub mod each;
 pub mod explain;
@@ -18,6 +20,8 @@ pub mod found;
 pub mod histories;
 pub mod json;
 pub mod light;
+pub mod output;
+pub mod parquet;
 mod pictures;
 pub mod print;
 pub mod progress;
@@ -27,15 +31,16 @@ mod table;
 pub mod tally;
 
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use jiff::ZonedDateTime;
 use jiff::tz::TimeZone;
 
-use super::logs::{oldest_first, unfolded};
+use super::logs::{Unread, oldest_first, unfolded};
 use super::plot::Look;
 use crate::cli;
+use crate::observe::verdict::words::count;
 use crate::sink::console;
 use choice::Choice;
 use each::Search;
@@ -78,7 +83,13 @@ impl Options {
             None if typed.list => Form::List,
             None if typed.csv => Form::Csv,
             None if typed.json => Form::Json(typed.by.into()),
-            None => Form::Summary(typed.by.into()),
+            None => match typed.parquet {
+                Some(file) if file.as_os_str() == "-" => {
+                    return Err("--parquet: it is no text; name a file".to_owned());
+                }
+                Some(file) => Form::Parquet(file),
+                None => Form::Summary(typed.by.into()),
+            },
         };
         Ok(Options {
             logs: typed.logs,
@@ -105,6 +116,8 @@ pub enum Form {
     List,
     /// The same for spreadsheets.
     Csv,
+    /// The same for DuckDB and its like: a file to write.
+    Parquet(PathBuf),
     /// One in full: its id, the client's request id, or the beginning of either.
     Explain(String),
 }
@@ -144,6 +157,10 @@ fn print(options: &Options, out: &mut impl Write, notes: &mut impl Write) -> any
         )?)?,
         Form::List => return list(&files, options, out),
         Form::Csv => return rows(&files, options, out, notes),
+        Form::Parquet(file) => {
+            let (n, unread) = parquet::file(&files, &options.choice, file)?;
+            return told(n, file, &unread, notes);
+        }
         Form::Explain(id) => explained(&files, options, id)?,
     };
     out.write_all(text.as_bytes())
@@ -181,6 +198,16 @@ fn rows(
         // who does not read it does not want it
         let _ = writeln!(notes, "{unread}");
     }
+    Ok(())
+}
+
+/// What a file has that was written, and what it has not.
+fn told(n: u64, file: &Path, unread: &Unread, notes: &mut impl Write) -> anyhow::Result<()> {
+    let requests = count(n, "request");
+    let unread = unread.told().map(|unread| format!("{unread}\n"));
+    // who does not read it does not want it
+    let _ = writeln!(notes, "{}: {requests}", file.display());
+    let _ = notes.write_all(unread.unwrap_or_default().as_bytes());
     Ok(())
 }
 

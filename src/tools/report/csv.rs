@@ -5,103 +5,23 @@
 
 use std::fmt::Write as _;
 
+use super::columns::{COLUMNS, Of};
 use crate::observe::record::RequestRecord;
-use crate::sink::console::text::word;
 
-/// The names of the columns, in their order; durations in ms, empty where not measured.
-pub const COLUMNS: [&str; 33] = [
-    "id",
-    "started_at",
-    "label",
-    "instance",
-    "method",
-    "path",
-    "model",
-    "upstream",
-    "status",
-    "api",
-    "end",
-    "error_type",
-    "ttft_ms",
-    "ttft_null",
-    "ttfa_ms",
-    "end_ms",
-    "gaps",
-    "gap_p50_ms",
-    "gap_p90_ms",
-    "gap_p99_ms",
-    "gap_max_ms",
-    "stalls",
-    "token_events",
-    "chunks",
-    "bytes",
-    "prompt_tokens",
-    "completion_tokens",
-    "in_flight",
-    "cold",
-    "verdict",
-    "where",
-    "confidence",
-    "cut_after_ms",
-];
-
-/// The first line.
+/// The first line: the names of the columns.
 pub fn head() -> String {
-    COLUMNS.join(",") + "\r\n"
+    COLUMNS.map(|column| column.name).join(",") + "\r\n"
 }
 
-/// A record's line.
+/// A record's line; a cell is empty where nothing was measured.
 pub fn row(record: &RequestRecord) -> String {
-    let text = |text: &Option<String>| cell(text.as_deref().unwrap_or_default());
-    let verdict = record.verdict.as_ref();
-    let gaps = &record.gaps.token;
-    let error = record.error.as_ref();
-    let cells: [String; COLUMNS.len()] = [
-        cell(&record.id),
-        cell(&record.started_at),
-        text(&record.label),
-        cell(&record.instance),
-        text(&record.request.method),
-        text(&record.request.path),
-        text(&record.request.model),
-        text(&record.upstream.name),
-        known(record.response.status),
-        record.api.map(|api| word(&api)).unwrap_or_default(),
-        word(&record.end),
-        error
-            .map(|error| text(&error.server_type))
-            .unwrap_or_default(),
-        known(record.ttft_ms),
-        record.ttft_null.map(|why| word(&why)).unwrap_or_default(),
-        known(record.ttfa_ms),
-        known(record.at.end_ms),
-        gaps.n.to_string(),
-        known(gaps.p50_ms),
-        known(gaps.p90_ms),
-        known(gaps.p99_ms),
-        known(gaps.max_ms),
-        record.stalls.len().to_string(),
-        known(record.counts.token_events),
-        record.counts.chunks.to_string(),
-        record.counts.bytes.to_string(),
-        known(record.tokens.prompt),
-        known(record.tokens.completion),
-        record.load.in_flight.to_string(),
-        record.load.cold.to_string(),
-        verdict
-            .map(|verdict| word(&verdict.timing))
-            .unwrap_or_default(),
-        verdict
-            .and_then(|verdict| verdict.side.as_ref())
-            .map(word)
-            .unwrap_or_default(),
-        known(verdict.map(|verdict| verdict.confidence)),
-        known(
-            verdict
-                .and_then(|verdict| verdict.cut.as_ref())
-                .map(|cut| cut.after_ms),
-        ),
-    ];
+    let cells = COLUMNS.map(|column| match column.of {
+        Of::Text(of) => cell(of(record).as_deref().unwrap_or_default()),
+        Of::Time(of) => cell(of(record)),
+        Of::Number(of) => known(of(record)),
+        Of::Count(of) => known(of(record)),
+        Of::Flag(of) => known(of(record)),
+    });
     cells.join(",") + "\r\n"
 }
 

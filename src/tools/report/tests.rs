@@ -90,6 +90,24 @@ fn rows_have_no_formulas_and_notes_stand_apart() {
 }
 
 #[test]
+fn a_file_is_written_of_what_is_wanted_and_never_over_a_log() {
+    let dir = write(&records());
+    let log = dir.path().join("a.jsonl");
+    let before = fs::read(&log).unwrap();
+    let mut options = options(&dir, Form::Parquet(dir.path().join("a.parquet")), 80);
+    options.choice.wanted = vec!["end=truncated".parse().unwrap()];
+    let told = printed(&dir, &options);
+    assert!(
+        told.starts_with("a.parquet: 1 request\n2 lines could not be read"),
+        "{told}"
+    );
+    options.form = Form::Parquet(log.clone());
+    let error = run(&options, &mut Vec::new(), &mut Vec::new()).unwrap_err();
+    assert!(error.to_string().contains("remove it"), "{error}");
+    assert_eq!(fs::read(&log).unwrap(), before);
+}
+
+#[test]
 fn failures_and_whole_replies_are_in_no_latency() {
     let dir = write(&records());
     let options = options(&dir, Form::Json(By::Model), 80);
@@ -181,6 +199,7 @@ fn hostile_numbers_are_counted_and_nothing_fails() {
         Form::Json(By::Model),
         Form::List,
         Form::Csv,
+        Form::Parquet(dir.path().join("requests.parquet")),
         Form::Explain("01M8TN7W26DEHEG7EQ9Z000100".to_owned()),
     ] {
         assert!(!printed(&dir, &options(&dir, form, 80)).is_empty());
