@@ -85,6 +85,7 @@ pub enum Job {
         dripline report dripline.jsonl --csv > requests.csv\n  \
         dripline report dripline.jsonl --parquet requests.parquet\n  \
         dripline report dripline.jsonl --json | jq .p99_ttft_ms\n  \
+        dripline report dripline.jsonl --html report.html --svg report.svg\n  \
         dripline report dripline.jsonl --explain 01JE2    why that one was judged as it was\n  \
         dripline report - < dripline.jsonl\n\n\
         Keys of --where: model, path, upstream, verdict, end, label, instance; * stands for any text, nothing for what is \
@@ -170,6 +171,14 @@ pub struct Report {
     #[arg(long, group = "form")]
     pub json: bool,
 
+    /// Write the summary as a page with pictures: one file, no network; - is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "form")]
+    pub html: Option<PathBuf>,
+
+    /// Write its pictures as one SVG file; - is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "form")]
+    pub svg: Option<PathBuf>,
+
     /// Explain this request's verdict: all findings, the arrivals, the rules that did and did not fire
     #[arg(long, value_name = "ID", group = "form")]
     pub explain: Option<String>,
@@ -225,13 +234,13 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Erro
     command()
         .try_get_matches_from(&args)
         .and_then(|matches| Cli::from_arg_matches(&matches))
-        .and_then(one_standard_input)
+        .and_then(one_of_each_standard)
         .and_then(probe_of_one_mind)
         .map_err(|error| explained(error, &args))
 }
 
-/// There is one standard input, which cannot be two logs.
-fn one_standard_input(cli: Cli) -> Result<Cli, clap::Error> {
+/// There is one standard input, which cannot be two logs, and one standard output.
+fn one_of_each_standard(cli: Cli) -> Result<Cli, clap::Error> {
     match &cli.command {
         Job::Hops(hops) if hops.inner.as_os_str() == "-" && hops.outer.as_os_str() == "-" => {
             Err(clap::Error::raw(
@@ -239,8 +248,18 @@ fn one_standard_input(cli: Cli) -> Result<Cli, clap::Error> {
                 "only one of the two logs can be standard input; name a file for the other\n",
             ))
         }
+        Job::Report(report) if is_standard(&report.html) && is_standard(&report.svg) => {
+            Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "only one of page and pictures can be standard output; name a file for the other\n",
+            ))
+        }
         _ => Ok(cli),
     }
+}
+
+fn is_standard(file: &Option<PathBuf>) -> bool {
+    file.as_ref().is_some_and(|file| file.as_os_str() == "-")
 }
 
 /// What the values of `dripline probe` say together.

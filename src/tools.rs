@@ -9,8 +9,10 @@
 //! - [`hops`]: two logs of the same requests, and what stands between
 //! - [`page`]: text for a terminal
 //! - [`plot`]: pictures for a terminal
+//! - [`chart`]: pictures as SVG, for pages and documents
 //! - [`signals`]: Ctrl-C and SIGTERM
 
+pub mod chart;
 pub mod demo;
 pub mod hops;
 pub mod logs;

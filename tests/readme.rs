@@ -22,6 +22,7 @@ use dripline::config::{self, Settings};
 use dripline::observe::record::{End as RecordEnd, Flag, RequestRecord, Timing};
 use dripline::tools::hops::judge::Word as HopVerdict;
 use dripline::tools::probe::is_threshold;
+use dripline::tools::report::meaning;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use support::http::Head;
@@ -356,6 +357,26 @@ fn the_columns_and_keys_of_a_report_are_listed() {
         .flat_map(|row| code(&row[0]))
         .collect();
     assert_eq!(listed, printed);
+}
+
+#[test]
+fn a_page_explains_verdicts_and_ends_in_these_words() {
+    let typed = |word: &str| Value::String(word.to_owned());
+    for row in rows("What the figures mean", "`verdict.timing`") {
+        let timing: Timing = serde_json::from_value(typed(&code(&row[0])[0])).unwrap();
+        let said = meaning::of_timing(timing);
+        assert!(row[1].starts_with(said), "{timing:?}: {said}");
+    }
+    let mut ends = 0;
+    for row in rows("What the figures mean", "`end`, the first that fits") {
+        let mut meanings = row[1].split("; ");
+        for word in code(&row[0]) {
+            let end: RecordEnd = serde_json::from_value(typed(&word)).unwrap();
+            assert_eq!(meanings.next(), Some(meaning::of_end(end)), "{end:?}");
+            ends += 1;
+        }
+    }
+    assert_eq!(ends, 15);
 }
 
 /// What one `dripline` command prints in the checkout's root.

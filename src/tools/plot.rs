@@ -29,7 +29,7 @@ use ratatui_core::style::{Color, Modifier, Style};
 pub use axis::{LogAxis, readable};
 pub use drip::{LEGEND as DRIP_LEGEND, drip, drip_axis};
 pub use heatmap::Heatmap;
-pub use histogram::{Gaps, Histogram};
+pub use histogram::{Bucket, Gaps, Histogram};
 pub use scatter::{Group, Scatter};
 
 /// The narrowest plot that can still be read; what is asked to be narrower comes this wide.

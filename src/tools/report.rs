@@ -1,8 +1,12 @@
 //! `dripline report`: what the records of logs say, together and one by one.
 //!
 //! - [`choice`]: which records are wanted
-//! - [`summary`]: all of them together: [`read`] by several threads as [`light`] records, [`tally`] counts, [`figures`]
-//!   are the quantiles, [`found`] the limits, [`print`](mod@print) the page with its `table` and `pictures`
+//! - [`summary`]: all of them together: [`read`] by several threads as [`light`] records, [`tally`] counts and keeps a row
+//!   of each [`stream`], [`figures`] are the quantiles, [`found`] the limits, [`worst`] the few to look at first
+//! - [`print`](mod@print): the summary in the terminal, with its `table` and `pictures`
+//! - [`html`], [`svg`]: the same as a page and as a sheet of pictures, which [`charts`] are; `pages` and [`file`](mod@file)
+//!   write them
+//! - [`facts`], [`meaning`]: words that all of these have in common
 //! - [`each`]: one after the other, for the list and for one that is looked for
 //! - [`csv`], [`parquet`], [`json`]: for other programs; [`columns`] are what the rows of the first two have
 //! - [`output`]: a file that is made
@@ -10,25 +14,34 @@
 //! - [`histories`]: what only several records show
 //! - [`progress`]: how far the reading is
 
+pub mod charts;
 pub mod choice;
 pub mod columns;
 pub mod csv;
 pub mod each;
 pub mod explain;
+pub mod facts;
 pub mod figures;
+pub mod file;
 pub mod found;
 pub mod histories;
+pub mod html;
 pub mod json;
 pub mod light;
+pub mod meaning;
 pub mod output;
+mod pages;
 pub mod parquet;
 mod pictures;
 pub mod print;
 pub mod progress;
 pub mod read;
+pub mod stream;
 pub mod summary;
+pub mod svg;
 mod table;
 pub mod tally;
+pub mod worst;
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -44,6 +57,7 @@ use crate::observe::verdict::words::count;
 use crate::sink::console;
 use choice::Choice;
 use each::Search;
+use pages::Pages;
 use summary::Summary;
 use tally::By;
 
@@ -83,6 +97,11 @@ impl Options {
             None if typed.list => Form::List,
             None if typed.csv => Form::Csv,
             None if typed.json => Form::Json(typed.by.into()),
+            None if typed.html.is_some() || typed.svg.is_some() => Form::Pages {
+                by: typed.by.into(),
+                html: typed.html,
+                svg: typed.svg,
+            },
             None => match typed.parquet {
                 Some(file) if file.as_os_str() == "-" => {
                     return Err("--parquet: it is no text; name a file".to_owned());
@@ -112,6 +131,15 @@ pub enum Form {
     Summary(By),
     /// The same for other programs: one JSON object.
     Json(By),
+    /// The same as a page, as pictures, or both: files to write, `-` being standard output.
+    Pages {
+        /// What groups have in common.
+        by: By,
+        /// The page.
+        html: Option<PathBuf>,
+        /// The pictures.
+        svg: Option<PathBuf>,
+    },
     /// A line each.
     List,
     /// The same for spreadsheets.
@@ -155,6 +183,11 @@ fn print(options: &Options, out: &mut impl Write, notes: &mut impl Write) -> any
             *by,
             options.zone.clone(),
         )?)?,
+        Form::Pages { by, html, svg } => {
+            let pages = Pages::of(html.as_deref(), svg.as_deref())?;
+            let summary = Summary::of(&files, &options.choice, *by, options.zone.clone())?;
+            return pages.write(&summary, out, notes);
+        }
         Form::List => return list(&files, options, out),
         Form::Csv => return rows(&files, options, out, notes),
         Form::Parquet(file) => {

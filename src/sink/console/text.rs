@@ -64,6 +64,19 @@ pub fn duration(ms: Option<f64>) -> String {
     format!("{value:.digits$}{unit}")
 }
 
+/// A number in groups of three digits: `1,204`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 /// The word that a record has for an enum's value.
 pub fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
@@ -75,6 +88,12 @@ pub fn word(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let all = [0, 12, 999, 1000, 1_234_567].map(grouped);
+        assert_eq!(all, ["0", "12", "999", "1,000", "1,234,567"]);
+    }
 
     #[test]
     fn durations_have_three_digits() {

@@ -66,11 +66,15 @@ impl LogAxis {
         Some(LogAxis { low, high })
     }
 
+    /// Where `ms` lies, from 0 to 1; what lies outside is at an end.
+    pub fn share(&self, ms: f64) -> f64 {
+        let (low, high) = (round(self.low).ln(), round(self.high).ln());
+        ((ms.max(0.0).ln() - low) / (high - low)).clamp(0.0, 1.0)
+    }
+
     /// In which of `cells` cells `ms` lies, from 0; what lies outside is in the outermost.
     pub fn cell(&self, ms: f64, cells: u16) -> u16 {
-        let (low, high) = (round(self.low).ln(), round(self.high).ln());
-        let share = ((ms.max(0.0).ln() - low) / (high - low)).clamp(0.0, 1.0);
-        (share * f64::from(cells.saturating_sub(1))).round() as u16
+        (self.share(ms) * f64::from(cells.saturating_sub(1))).round() as u16
     }
 
     /// Whether `ms` is shorter than the axis can show.

@@ -7,8 +7,9 @@
 use ratatui_core::buffer::{Buffer, CellWidth};
 use ratatui_core::style::{Color, Style};
 
-use super::axis::{LogAxis, round};
+use super::axis::{LogAxis, readable, round};
 use super::{Look, QUIET, TITLE, lines, sheet};
+use crate::sink::console::text::grouped;
 
 /// The last edge, as a step of the axis: 1000 s. Longer gaps share one bucket.
 const LAST_EDGE: i32 = 18;
@@ -47,11 +48,40 @@ impl Gaps {
     }
 }
 
+/// Gaps of one length, of all groups.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bucket {
+    /// From so many ms on; none for the shortest ones.
+    pub from: Option<f64>,
+    /// To below so many; none for the longest ones.
+    pub to: Option<f64>,
+    /// How many.
+    pub count: u64,
+    /// Whose they are, if few groups have any.
+    pub names: String,
+}
+
 impl FromIterator<f64> for Gaps {
     fn from_iter<T: IntoIterator<Item = f64>>(gaps: T) -> Self {
         let mut counted = Gaps::default();
         gaps.into_iter().for_each(|ms| counted.add(ms));
         counted
+    }
+}
+
+impl Bucket {
+    /// In words: `20 ms to 50 ms: 1,204, of steady`.
+    pub fn told(&self) -> String {
+        let length = match (self.from, self.to) {
+            (Some(from), Some(to)) => format!("{} to {}", readable(from), readable(to)),
+            (Some(from), None) => format!("over {}", readable(from)),
+            (None, to) => format!("under {}", readable(to.unwrap_or_default())),
+        };
+        let whose = match self.names.as_str() {
+            "" => String::new(),
+            names => format!(", of {names}"),
+        };
+        format!("{length}: {}{whose}", grouped(self.count))
     }
 }
 
@@ -67,32 +97,48 @@ pub struct Histogram<'a> {
 impl Histogram<'_> {
     /// The plot as lines, no longer than the look's width.
     pub fn lines(&self, look: Look) -> Vec<String> {
-        let counts: Vec<u64> = (0..BUCKETS).map(|bucket| self.count(bucket)).collect();
-        let Some(first) = counts.iter().position(|&count| count > 0) else {
+        let buckets = self.buckets();
+        if buckets.is_empty() {
             return vec![format!("{}: none", self.title)];
-        };
-        // what has a first has a last
-        let last = counts.iter().rposition(|&count| count > 0).unwrap_or(first);
-        let highest = counts.iter().copied().max().unwrap_or(1);
+        }
+        let counts = buckets.iter().map(|bucket| bucket.count);
+        let highest = counts.max().unwrap_or(1);
 
         let width = look.plot_width();
-        let mut sheet = sheet(width, last - first + 3);
+        let mut sheet = sheet(width, buckets.len() + 2);
         sheet.set_string(0, 0, self.title, TITLE);
         super::set_right(&mut sheet, COUNTS_END, 1, "gap         count", QUIET);
-        for (row, bucket) in (2..).zip(first..=last) {
+        for (row, bucket) in (2..).zip(&buckets) {
             sheet.set_string(0, row, edges(bucket), QUIET);
-            let (count, style) = match counts[bucket] {
+            let (count, style) = match bucket.count {
                 0 => ("·".to_owned(), QUIET),
                 count => (count.to_string(), Style::new()),
             };
             super::set_right(&mut sheet, COUNTS_END, row, &count, style);
-            let end = bar(&mut sheet, row, counts[bucket], highest);
-            let names = self.names(bucket);
-            if end + 1 + names.cell_width() <= width {
-                sheet.set_string(end + 1, row, names, QUIET);
+            let end = bar(&mut sheet, row, bucket.count, highest);
+            if end + 1 + bucket.names.cell_width() <= width {
+                sheet.set_string(end + 1, row, &bucket.names, QUIET);
             }
         }
         lines(&sheet, look.color)
+    }
+
+    /// From the first bucket with a gap to the last, empty ones between them too.
+    pub fn buckets(&self) -> Vec<Bucket> {
+        let has_some = |&bucket: &usize| self.count(bucket) > 0;
+        let first = (0..BUCKETS).find(has_some).unwrap_or(BUCKETS);
+        let last = (0..BUCKETS).rfind(has_some).map_or(first, |last| last + 1);
+        let bucket = |bucket: usize| {
+            // fits: there are but BUCKETS of them
+            let high = LogAxis::FLOOR + bucket as i32;
+            Bucket {
+                from: (bucket > 0).then(|| round(high - 1)),
+                to: (high <= LAST_EDGE).then(|| round(high)),
+                count: self.count(bucket),
+                names: self.names(bucket),
+            }
+        };
+        (first..last).map(bucket).collect()
     }
 
     fn count(&self, bucket: usize) -> u64 {
@@ -120,24 +166,15 @@ impl Histogram<'_> {
 }
 
 /// The edges of a bucket, in columns: `   10 –   20 ms`.
-fn edges(bucket: usize) -> String {
-    // fits: there are but BUCKETS of them
-    let high = LogAxis::FLOOR + bucket as i32;
-    let (divisor, unit) = if round(high) > 1000.0 {
-        (1000.0, "s")
-    } else {
-        (1.0, "ms")
+fn edges(bucket: &Bucket) -> String {
+    let (divisor, unit) = match bucket.to.or(bucket.from) {
+        Some(ms) if ms > 1000.0 || bucket.to.is_none() => (1000.0, "s"),
+        _ => (1.0, "ms"),
     };
-    match bucket {
-        0 => format!("{:>7}  {:>5} {unit}", "under", round(high)),
-        _ if high > LAST_EDGE => {
-            format!("{:>7}  {:>5} {unit}", "over", round(high - 1) / divisor)
-        }
-        _ => format!(
-            "{:>7} – {:>4} {unit}",
-            round(high - 1) / divisor,
-            round(high) / divisor
-        ),
+    match (bucket.from, bucket.to) {
+        (Some(from), Some(to)) => format!("{:>7} – {:>4} {unit}", from / divisor, to / divisor),
+        (Some(from), None) => format!("{:>7}  {:>5} {unit}", "over", from / divisor),
+        (None, to) => format!("{:>7}  {:>5} {unit}", "under", to.unwrap_or_default()),
     }
 }
 

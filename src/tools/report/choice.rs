@@ -4,11 +4,14 @@ mod time;
 mod wanted;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::observe::record::RequestRecord;
 
 pub use time::instant;
 pub use wanted::Wanted;
+#[cfg(test)]
+pub(super) use wanted::{ENDS, TIMINGS};
 
 /// Which records are wanted.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,9 +30,16 @@ impl Choice {
         self.is_in_time(record) && self.wanted.iter().all(|wanted| wanted.takes(record))
     }
 
-    /// Whether all are.
-    pub fn is_all(&self) -> bool {
-        *self == Choice::default()
+    /// What was asked for, in words; none where all were.
+    pub fn told(&self, zone: &TimeZone) -> Option<String> {
+        let time = |word: &str, at: Option<Timestamp>| {
+            let at = at?.to_zoned_datetime(zone.clone());
+            Some(format!("{word} {}", at.strftime("%Y-%m-%d %H:%M:%S %Z")))
+        };
+        let times = [time("since", self.since), time("until", self.until)];
+        let wanted = self.wanted.iter().map(Wanted::to_string);
+        let all: Vec<String> = times.into_iter().flatten().chain(wanted).collect();
+        (!all.is_empty()).then(|| all.join(", "))
     }
 
     fn is_in_time(&self, record: &RequestRecord) -> bool {

@@ -4,7 +4,8 @@
 
 use serde::Serialize;
 
-use super::tally::{Stream, Tally, Totals};
+use super::stream::Stream;
+use super::tally::{Tally, Totals};
 use crate::observe::stats::{Us, in_ms, percentile};
 
 /// How a figure is spread over streams, ms; `null` without any.

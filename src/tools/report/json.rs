@@ -148,7 +148,7 @@ pub fn text(summary: &Summary) -> anyhow::Result<String> {
     let report = Report {
         records: tally.records,
         read: summary.read,
-        logs: summary.files,
+        logs: summary.logs.len(),
         unread: Unread {
             n: summary.unread.count,
             first: summary

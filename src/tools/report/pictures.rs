@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::tally::{Group, NAMELESS, Stream, Tally};
+use super::stream::Stream;
+use super::tally::{Group, NAMELESS, Tally};
 use crate::observe::stats::{Us, in_ms};
 use crate::sink::console::text::shown;
 use crate::tools::plot::{self, Gaps, Heatmap, Histogram, Look, Scatter};

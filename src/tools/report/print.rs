@@ -1,14 +1,13 @@
 //! The summary for a person: what was read, a table, how each group ended, what was found, and the pictures.
 
-use jiff::Timestamp;
-
+use super::facts;
 use super::figures::Figures;
 use super::pictures;
 use super::summary::Summary;
-use super::table::{self, grouped};
+use super::table;
 use super::tally::{By, Group, Tally};
 use crate::observe::verdict::words::count;
-use crate::sink::console::text::{shown, word};
+use crate::sink::console::text::{grouped, shown};
 use crate::tools::page::Page;
 use crate::tools::plot::Look;
 
@@ -60,70 +59,26 @@ pub fn text(summary: &Summary, look: Look) -> String {
 
 fn head(page: &mut Page, summary: &Summary) {
     let tally = &summary.tally;
-    let files = count(summary.files as u64, "log");
-    let records = match (summary.read == tally.records, tally.records) {
-        (true, 1) => format!("1 in {files}"),
-        (true, n) => format!("{} in {files}", grouped(n)),
-        (false, n) => format!(
-            "{} of {} in {files} are as was asked for",
-            grouped(n),
-            grouped(summary.read)
-        ),
-    };
-    page.figure("records", &records);
-    if let Some((from, to)) = tally.range {
-        let zoned = |at: Timestamp| at.to_zoned_datetime(tally.zone.clone());
-        let (from, to) = (zoned(from), zoned(to));
-        let same_day = from.date() == to.date();
-        let end = to.strftime(if same_day {
-            "%H:%M:%S"
-        } else {
-            "%Y-%m-%d %H:%M:%S"
-        });
-        let from = from.strftime("%Y-%m-%d %H:%M:%S");
-        page.figure("started", &format!("{from} to {end} {}", to.strftime("%Z")));
+    page.figure("records", &facts::records(summary));
+    if let Some(started) = facts::started(tally) {
+        page.figure("started", &started);
     }
-    let errors: u64 = tally.groups.iter().map(|group| group.errors).sum();
-    let measured = tally.streams.len() as u64;
     if tally.records > 0 {
-        page.figure(
-            "measured",
-            &format!(
-                "{}; failed: {}",
-                count_of(measured, "stream"),
-                grouped(errors)
-            ),
-        );
+        page.figure("measured", &facts::measured(tally));
     }
     if let Some(unread) = summary.unread.told() {
         page.figure("unread", &unread);
     }
 }
 
-fn count_of(n: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
 /// How a group's requests ended, and how its streams came.
 fn about(page: &mut Page, by: By, group: &Group) {
     let room = page.width() - by.name().len() - 1;
     page.heading(&format!("{} {}", by.name(), shown(&group.name, room)));
-    page.figure("  ends", &words(&group.ends));
+    page.figure("  ends", &facts::words(&group.ends));
     if by != By::Verdict && !group.verdicts.is_empty() {
-        page.figure("  verdicts", &words(&group.verdicts));
+        page.figure("  verdicts", &facts::words(&group.verdicts));
     }
-}
-
-/// Words and how often, most first.
-fn words<T: serde::Serialize>(counts: &[(T, u64)]) -> String {
-    let mut counts: Vec<(u64, String)> =
-        counts.iter().map(|(value, n)| (*n, word(value))).collect();
-    counts.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-    let words: Vec<String> = counts
-        .iter()
-        .map(|(n, word)| format!("{word} {}", grouped(*n)))
-        .collect();
-    words.join(", ")
 }
 
 fn found(page: &mut Page, tally: &Tally) {

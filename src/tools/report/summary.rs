@@ -17,8 +17,10 @@ use crate::tools::logs::Unread;
 pub struct Summary {
     /// What was counted.
     pub tally: Tally,
-    /// Logs that were read.
-    pub files: usize,
+    /// Names of the logs that were read.
+    pub logs: Vec<String>,
+    /// Which records were wanted of them.
+    pub choice: Choice,
     /// Records in them, whether wanted or not.
     pub read: u64,
     /// Lines that gave none.
@@ -53,7 +55,11 @@ impl Summary {
         tally.finish();
         Ok(Summary {
             tally,
-            files: files.len(),
+            logs: files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect(),
+            choice: choice.clone(),
             read,
             unread,
         })

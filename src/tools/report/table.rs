@@ -3,7 +3,7 @@
 use super::figures::Figures;
 use super::print::figures;
 use super::tally::Tally;
-use crate::sink::console::text::{NONE, columns, duration, shown};
+use crate::sink::console::text::{NONE, columns, duration, grouped, shown};
 use crate::tools::page::Page;
 
 /// A column: its head, its width with the space before it, and whether it may be left out, those first that say least.
@@ -127,28 +127,9 @@ fn shown_again(name: &str, width: usize) -> String {
     cut + "…"
 }
 
-/// A number in groups of three digits: `1,204`.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        let all = [0, 12, 999, 1000, 1_234_567].map(grouped);
-        assert_eq!(all, ["0", "12", "999", "1,000", "1,234,567"]);
-    }
 
     #[test]
     fn names_are_cut_to_columns() {

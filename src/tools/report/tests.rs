@@ -1,6 +1,7 @@
 //! Whole outputs over a log of many kinds.
 
 mod log;
+mod pages;
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,13 +1,14 @@
 //! `--where`: a record is chosen by what one of its names or words is like.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::str::FromStr;
 
 use crate::observe::record::{End, RequestRecord, Timing};
 use crate::sink::console::text::word;
 
 /// All ends.
-const ENDS: [End; 15] = [
+pub(in crate::tools::report) const ENDS: [End; 15] = [
     End::Refused,
     End::UpstreamUnreachable,
     End::UpstreamTimeout,
@@ -26,7 +27,7 @@ const ENDS: [End; 15] = [
 ];
 
 /// All verdicts.
-const TIMINGS: [Timing; 15] = [
+pub(in crate::tools::report) const TIMINGS: [Timing; 15] = [
     Timing::Steady,
     Timing::Irregular,
     Timing::WholeBodyBurst,
@@ -102,6 +103,16 @@ impl FromStr for Wanted {
             ));
         }
         Ok(Wanted { key, not, pattern })
+    }
+}
+
+impl fmt::Display for Wanted {
+    /// As it is typed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = KEYS.iter().find(|(_, key)| *key == self.key);
+        let name = known.map_or("", |(name, _)| name);
+        let is = if self.not { "!=" } else { "=" };
+        write!(f, "{name}{is}{}", self.pattern)
     }
 }
 

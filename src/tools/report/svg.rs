@@ -1,0 +1,15 @@
+//! The summary's pictures as one SVG file, for documents.
+
+use super::charts;
+use super::facts;
+use super::summary::Summary;
+use crate::tools::chart::sheet;
+
+/// The file.
+pub fn text(summary: &Summary) -> String {
+    let lines = facts::named(summary).into_iter();
+    let lines: Vec<_> = lines
+        .map(|(name, text)| format!("{name}: {text}"))
+        .collect();
+    sheet::text("dripline report", &lines, charts::all(&summary.tally))
+}
