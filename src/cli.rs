@@ -84,6 +84,7 @@ pub enum Job {
         dripline report dripline.jsonl --list             a line for each request, its id first\n  \
         dripline report dripline.jsonl --csv > requests.csv\n  \
         dripline report dripline.jsonl --parquet requests.parquet\n  \
+        dripline report dripline.jsonl --trace trace.json --since 1h\n  \
         dripline report dripline.jsonl --json | jq .p99_ttft_ms\n  \
         dripline report dripline.jsonl --html report.html --svg report.svg\n  \
         dripline report dripline.jsonl --explain 01JE2    why that one was judged as it was\n  \
@@ -166,6 +167,10 @@ pub struct Report {
     /// Write the same rows, typed, for DuckDB and its like
     #[arg(long, value_name = "FILE", group = "form")]
     pub parquet: Option<PathBuf>,
+
+    /// Write the requests on a time line, for Perfetto (ui.perfetto.dev); - is standard output
+    #[arg(long, value_name = "FILE", group = "form")]
+    pub trace: Option<PathBuf>,
 
     /// The summary as one JSON object, also with the keys of vLLM's benchmark
     #[arg(long, group = "form")]

@@ -9,7 +9,7 @@
 //! - [`facts`], [`meaning`]: words that all of these have in common
 //! - [`each`]: one after the other, for the list and for one that is looked for
 //! - [`csv`], [`parquet`], [`json`]: for other programs; [`columns`] are what the rows of the first two have
-//! - [`output`]: a file that is made
+//! - [`trace`]: on a time line, for Perfetto; [`output`] is a file that is made
 //! - [`explain`]: one request's verdict in full
 //! - [`histories`]: what only several records show
 //! - [`progress`]: how far the reading is
@@ -41,6 +41,7 @@ pub mod summary;
 pub mod svg;
 mod table;
 pub mod tally;
+pub mod trace;
 pub mod worst;
 
 use std::io::{ErrorKind, Write};
@@ -50,7 +51,7 @@ use anyhow::Context;
 use jiff::ZonedDateTime;
 use jiff::tz::TimeZone;
 
-use super::logs::{Unread, oldest_first, unfolded};
+use super::logs::{oldest_first, unfolded};
 use super::plot::Look;
 use crate::cli;
 use crate::observe::verdict::words::count;
@@ -102,12 +103,13 @@ impl Options {
                 html: typed.html,
                 svg: typed.svg,
             },
-            None => match typed.parquet {
-                Some(file) if file.as_os_str() == "-" => {
+            None => match (typed.parquet, typed.trace) {
+                (Some(file), _) if file.as_os_str() == "-" => {
                     return Err("--parquet: it is no text; name a file".to_owned());
                 }
-                Some(file) => Form::Parquet(file),
-                None => Form::Summary(typed.by.into()),
+                (Some(file), _) => Form::Parquet(file),
+                (None, Some(file)) => Form::Trace(file),
+                (None, None) => Form::Summary(typed.by.into()),
             },
         };
         Ok(Options {
@@ -146,6 +148,8 @@ pub enum Form {
     Csv,
     /// The same for DuckDB and its like: a file to write.
     Parquet(PathBuf),
+    /// On a time line, for Perfetto: a file to write, or `-`.
+    Trace(PathBuf),
     /// One in full: its id, the client's request id, or the beginning of either.
     Explain(String),
 }
@@ -192,7 +196,11 @@ fn print(options: &Options, out: &mut impl Write, notes: &mut impl Write) -> any
         Form::Csv => return rows(&files, options, out, notes),
         Form::Parquet(file) => {
             let (n, unread) = parquet::file(&files, &options.choice, file)?;
-            return told(n, file, &unread, notes);
+            return told(n, file, unread.told(), notes);
+        }
+        Form::Trace(file) => {
+            let written = trace::file(&files, &options.choice, file, out)?;
+            return told(written.requests, file, written.missing(), notes);
         }
         Form::Explain(id) => explained(&files, options, id)?,
     };
@@ -235,12 +243,18 @@ fn rows(
 }
 
 /// What a file has that was written, and what it has not.
-fn told(n: u64, file: &Path, unread: &Unread, notes: &mut impl Write) -> anyhow::Result<()> {
-    let requests = count(n, "request");
-    let unread = unread.told().map(|unread| format!("{unread}\n"));
-    // who does not read it does not want it
-    let _ = writeln!(notes, "{}: {requests}", file.display());
-    let _ = notes.write_all(unread.unwrap_or_default().as_bytes());
+fn told(
+    n: u64,
+    file: &Path,
+    missing: Option<String>,
+    notes: &mut impl Write,
+) -> anyhow::Result<()> {
+    let file = (file.as_os_str() != "-").then(|| file.display().to_string());
+    let whole = file.map(|file| format!("{file}: {}", count(n, "request")));
+    for line in whole.into_iter().chain(missing) {
+        // who does not read it does not want it
+        let _ = writeln!(notes, "{line}");
+    }
     Ok(())
 }
 

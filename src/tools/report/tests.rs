@@ -102,10 +102,18 @@ fn a_file_is_written_of_what_is_wanted_and_never_over_a_log() {
         told.starts_with("a.parquet: 1 request\n2 lines could not be read"),
         "{told}"
     );
-    options.form = Form::Parquet(log.clone());
-    let error = run(&options, &mut Vec::new(), &mut Vec::new()).unwrap_err();
-    assert!(error.to_string().contains("remove it"), "{error}");
-    assert_eq!(fs::read(&log).unwrap(), before);
+    options.form = Form::Trace(dir.path().join("a.json"));
+    assert!(printed(&dir, &options).starts_with("a.json: 1 request\n2 lines"));
+    let text = fs::read_to_string(dir.path().join("a.json")).unwrap();
+    assert_eq!(text.matches(r#""cat":"request""#).count(), 1);
+    options.form = Form::Trace("-".into());
+    assert!(printed(&dir, &options).starts_with(&text));
+    for form in [Form::Parquet(log.clone()), Form::Trace(log.clone())] {
+        options.form = form;
+        let error = run(&options, &mut Vec::new(), &mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("remove it"), "{error}");
+        assert_eq!(fs::read(&log).unwrap(), before);
+    }
 }
 
 #[test]
@@ -201,6 +209,8 @@ fn hostile_numbers_are_counted_and_nothing_fails() {
         Form::List,
         Form::Csv,
         Form::Parquet(dir.path().join("requests.parquet")),
+        Form::Trace(dir.path().join("trace.json")),
+        Form::Trace("-".into()),
         Form::Explain("01M8TN7W26DEHEG7EQ9Z000100".to_owned()),
     ] {
         assert!(!printed(&dir, &options(&dir, form, 80)).is_empty());
