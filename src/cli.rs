@@ -142,7 +142,7 @@ pub struct Report {
 
     /// What the rows of the summary are
     #[arg(long, value_enum, default_value_t)]
-    pub by: GroupBy,
+    pub by: By,
 
     /// Only requests that started then or later
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -191,7 +191,7 @@ pub struct Report {
 
 /// What the rows of a summary are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum GroupBy {
+pub enum By {
     /// The model asked for
     #[default]
     Model,
@@ -205,6 +205,20 @@ pub enum GroupBy {
     Hour,
     /// The label of the run
     Label,
+}
+
+impl By {
+    /// Its name, as it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Model => "model",
+            By::Path => "path",
+            By::Upstream => "upstream",
+            By::Verdict => "verdict",
+            By::Hour => "hour",
+            By::Label => "label",
+        }
+    }
 }
 
 /// `dripline hops`

@@ -10,6 +10,7 @@
 
 mod ends;
 mod legs;
+mod row;
 mod verdict;
 
 use std::time::Duration;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ends::{End, ErrorInfo, ErrorKind, Flag, TtftNull};
 pub use legs::{Framing, Origin, Request, Response, Upstream};
+pub use row::{Row, token_gaps};
 pub use verdict::{Cut, CutKind, Finding, Side, Timing, Verdict};
 
 pub use super::dialect::Api;
@@ -340,18 +342,3 @@ impl ServerSays {
         }
     }
 }
-
-/// One chunk: `[arrived_us, flushed_us, bytes, events, token_events]`, times from `t0`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row(
-    /// When it arrived, µs.
-    pub u64,
-    /// When the client's socket had taken it, µs; `null` when it never did.
-    pub Option<u64>,
-    /// Its bytes.
-    pub u64,
-    /// Events that it completed.
-    pub u64,
-    /// Token events among them.
-    pub u64,
-);

@@ -25,7 +25,7 @@ use super::describe;
 use super::exchange::{Piece, cause_of, next_piece};
 use super::history::Kept;
 use super::load::Gauge;
-use super::tap::Tap;
+use super::tap::{Arrival, Tap};
 use super::upstream::{Connection, Upstream};
 use crate::config::UpstreamUrl;
 use crate::observe::observer::{Cause, Observer, Options, RequestHead, Stamp};
@@ -272,10 +272,7 @@ impl Asking {
     }
 
     fn on_body(&mut self, tap: &Tap, bytes: &[u8]) {
-        let stamp = match tap.arrival() {
-            Some(arrival) if arrival.kernel => Stamp::Kernel,
-            _ => Stamp::Read,
-        };
+        let stamp = tap.arrival().map_or(Stamp::Read, Arrival::stamp);
         let reads = tap.reads();
         let new_chunk = std::mem::replace(&mut self.reads_seen, reads) != reads;
         let at = self.arrival(tap);
@@ -294,7 +291,6 @@ impl Asking {
     }
 
     fn arrival(&self, tap: &Tap) -> Duration {
-        let arrival = tap.arrival();
-        arrival.map_or_else(|| self.axis.now(), |arrival| self.axis.at(arrival.at))
+        self.axis.at_or_now(tap.arrival().map(|arrival| arrival.at))
     }
 }

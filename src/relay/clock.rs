@@ -110,6 +110,11 @@ impl Axis {
         at.saturating_duration_since(self.t0)
     }
 
+    /// The same, or now where no time is known.
+    pub fn at_or_now(&self, at: Option<Instant>) -> Duration {
+        at.map_or_else(|| self.now(), |at| self.at(at))
+    }
+
     /// Now, on this axis.
     pub fn now(&self) -> Duration {
         self.at(now())

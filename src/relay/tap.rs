@@ -32,6 +32,7 @@ use pingora_core::protocols::{Stream, UniqueIDType};
 use tokio::time::sleep;
 
 use super::socket;
+use crate::observe::observer::Stamp;
 use wire::{AHEAD_LIMIT, Transport, Wire};
 
 /// The relay stops reading one side while this many bytes wait for the other.
@@ -47,6 +48,17 @@ pub struct Arrival {
     pub at: Instant,
     /// Told by the kernel; else it is the time of the read.
     pub kernel: bool,
+}
+
+impl Arrival {
+    /// Where the time comes from.
+    pub fn stamp(self) -> Stamp {
+        if self.kernel {
+            Stamp::Kernel
+        } else {
+            Stamp::Read
+        }
+    }
 }
 
 /// A watched connection; clones share it.

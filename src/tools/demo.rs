@@ -26,8 +26,6 @@ use crate::tools::plot::Look;
 use results::Results;
 use stage::Stage;
 
-pub(super) use results::token_gaps;
-
 /// Requests of each scenario.
 const ROUNDS: usize = 3;
 /// Requests open at a time: enough to be quick, few enough that they do not disturb each other's times.

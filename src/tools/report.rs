@@ -4,12 +4,11 @@
 //! - [`summary`]: all of them together: [`read`] by several threads as [`light`] records, [`tally`] counts and keeps a row
 //!   of each [`stream`], [`figures`] are the quantiles, [`found`] the limits, [`worst`] the few to look at first
 //! - [`print`](mod@print): the summary in the terminal, with its `table` and `pictures`
-//! - [`html`], [`svg`]: the same as a page and as a sheet of pictures, which [`charts`] are; `pages` and [`file`](mod@file)
-//!   write them
+//! - [`html`], [`svg`]: the same as a page and as a sheet of pictures, which [`charts`] are; `pages` writes them
 //! - [`facts`], [`meaning`]: words that all of these have in common
 //! - [`each`]: one after the other, for the list and for one that is looked for
 //! - [`csv`], [`parquet`], [`json`]: for other programs; [`columns`] are what the rows of the first two have
-//! - [`trace`]: on a time line, for Perfetto; [`output`] is a file that is made
+//! - [`trace`]: on a time line, for Perfetto; [`file`](mod@file) is what all files are written through
 //! - [`explain`]: one request's verdict in full
 //! - [`histories`]: what only several records show
 //! - [`progress`]: how far the reading is
@@ -29,7 +28,6 @@ pub mod html;
 pub mod json;
 pub mod light;
 pub mod meaning;
-pub mod output;
 mod pages;
 pub mod parquet;
 mod pictures;
@@ -97,9 +95,9 @@ impl Options {
             Some(id) => Form::Explain(id),
             None if typed.list => Form::List,
             None if typed.csv => Form::Csv,
-            None if typed.json => Form::Json(typed.by.into()),
+            None if typed.json => Form::Json(typed.by),
             None if typed.html.is_some() || typed.svg.is_some() => Form::Pages {
-                by: typed.by.into(),
+                by: typed.by,
                 html: typed.html,
                 svg: typed.svg,
             },
@@ -109,7 +107,7 @@ impl Options {
                 }
                 (Some(file), _) => Form::Parquet(file),
                 (None, Some(file)) => Form::Trace(file),
-                (None, None) => Form::Summary(typed.by.into()),
+                (None, None) => Form::Summary(typed.by),
             },
         };
         Ok(Options {
@@ -176,21 +174,13 @@ fn is_closed(error: &anyhow::Error) -> bool {
 
 fn print(options: &Options, out: &mut impl Write, notes: &mut impl Write) -> anyhow::Result<()> {
     let files = oldest_first(unfolded(&options.logs)?);
+    let summary = |by: &By| Summary::of(&files, &options.choice, *by, options.zone.clone());
     let text = match &options.form {
-        Form::Summary(by) => {
-            let summary = Summary::of(&files, &options.choice, *by, options.zone.clone())?;
-            print::text(&summary, options.look)
-        }
-        Form::Json(by) => json::text(&Summary::of(
-            &files,
-            &options.choice,
-            *by,
-            options.zone.clone(),
-        )?)?,
+        Form::Summary(by) => print::text(&summary(by)?, options.look),
+        Form::Json(by) => json::text(&summary(by)?)?,
         Form::Pages { by, html, svg } => {
             let pages = Pages::of(html.as_deref(), svg.as_deref())?;
-            let summary = Summary::of(&files, &options.choice, *by, options.zone.clone())?;
-            return pages.write(&summary, out, notes);
+            return pages.write(&summary(by)?, out, notes);
         }
         Form::List => return list(&files, options, out),
         Form::Csv => return rows(&files, options, out, notes),

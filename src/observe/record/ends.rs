@@ -38,6 +38,27 @@ pub enum End {
     EndedWithoutDone,
 }
 
+impl End {
+    /// All of them, in their order.
+    pub const ALL: [Self; 15] = [
+        Self::Refused,
+        Self::UpstreamUnreachable,
+        Self::UpstreamTimeout,
+        Self::UpstreamInvalid,
+        Self::InBandError,
+        Self::Complete,
+        Self::ProxyStopped,
+        Self::ClientGone,
+        Self::HttpError,
+        Self::UpstreamReset,
+        Self::Truncated,
+        Self::Upgraded,
+        Self::NotAStream,
+        Self::EmptyStream,
+        Self::EndedWithoutDone,
+    ];
+}
+
 /// Why there is no TTFT: the first that fits, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

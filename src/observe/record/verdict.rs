@@ -61,6 +61,27 @@ pub enum Timing {
     Unmeasurable,
 }
 
+impl Timing {
+    /// All of them, in their order.
+    pub const ALL: [Self; 15] = [
+        Self::Steady,
+        Self::Irregular,
+        Self::WholeBodyBurst,
+        Self::BlockBurst,
+        Self::TickBurst,
+        Self::CountBurst,
+        Self::TransportCoalesced,
+        Self::StallNoCatchUp,
+        Self::StallWithCatchUp,
+        Self::ProducerBatched,
+        Self::LateHeader,
+        Self::LateFirstToken,
+        Self::LateTail,
+        Self::DownstreamBackpressure,
+        Self::Unmeasurable,
+    ];
+}
+
 /// A side of this proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -221,8 +221,8 @@ impl<'a> Pump<'a> {
     }
 
     fn axis_of(&self, arrival: Option<Arrival>) -> Duration {
-        let axis = self.observation.axis();
-        arrival.map_or_else(|| axis.now(), |arrival| axis.at(arrival.at))
+        let at = arrival.map(|arrival| arrival.at);
+        self.observation.axis().at_or_now(at)
     }
 }
 

@@ -118,24 +118,6 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Timing; 15] = [
-        Timing::Steady,
-        Timing::Irregular,
-        Timing::WholeBodyBurst,
-        Timing::BlockBurst,
-        Timing::TickBurst,
-        Timing::CountBurst,
-        Timing::TransportCoalesced,
-        Timing::StallNoCatchUp,
-        Timing::StallWithCatchUp,
-        Timing::ProducerBatched,
-        Timing::LateHeader,
-        Timing::LateFirstToken,
-        Timing::LateTail,
-        Timing::DownstreamBackpressure,
-        Timing::Unmeasurable,
-    ];
-
     /// The corners of an outline around 0, 0. Of an arc, the end.
     fn corners(path: &str) -> Vec<(f64, f64)> {
         let (mut at, mut start, mut corners) = ((0.0, 0.0), (0.0, 0.0), Vec::new());
@@ -173,9 +155,14 @@ mod tests {
 
     #[test]
     fn each_verdict_has_a_shape_of_its_own_within_its_box() {
-        let paths: Vec<_> = ALL.map(|timing| Look::of(timing).path((0.0, 0.0))).into();
-        assert_eq!(paths.iter().collect::<HashSet<_>>().len(), ALL.len());
-        for (path, timing) in paths.iter().zip(ALL) {
+        let paths: Vec<_> = Timing::ALL
+            .map(|timing| Look::of(timing).path((0.0, 0.0)))
+            .into();
+        assert_eq!(
+            paths.iter().collect::<HashSet<_>>().len(),
+            Timing::ALL.len()
+        );
+        for (path, timing) in paths.iter().zip(Timing::ALL) {
             let corners = corners(path);
             assert!(corners.len() > 2, "{timing:?}: {path}");
             for (x, y) in corners {
@@ -190,7 +177,7 @@ mod tests {
     #[test]
     fn every_colour_is_in_both_styles() {
         let style = crate::tools::chart::STYLE;
-        for timing in ALL {
+        for timing in Timing::ALL {
             let rule = format!("\n.{} {{ color: ", Look::of(timing).hue);
             assert_eq!(style.matches(&rule).count(), 2, "{timing:?}");
         }

@@ -8,7 +8,7 @@ use comfy_table::{
 };
 use serde::Serialize;
 
-use crate::observe::record::{RequestRecord, Row};
+use crate::observe::record::{RequestRecord, token_gaps};
 use crate::tools::plot::{Gaps, Group, Histogram, Look, Scatter, readable};
 
 /// From this width on, the table also says on which side of the proxy the cause is.
@@ -169,16 +169,6 @@ impl<'a> Results<'a> {
     }
 }
 
-/// The gaps between token events, in ms, out of a timeline: events of one chunk came at the same time.
-pub(in crate::tools) fn token_gaps(timeline: &[Row]) -> Vec<f64> {
-    let arrivals: Vec<u64> = timeline
-        .iter()
-        .flat_map(|&Row(arrived, _, _, _, token_events)| (0..token_events).map(move |_| arrived))
-        .collect();
-    let gap = |pair: &[u64]| pair[1].saturating_sub(pair[0]) as f64 / 1000.0;
-    arrivals.windows(2).map(gap).collect()
-}
-
 /// The value of the middle request; of two, the greater.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
@@ -231,18 +221,6 @@ mod tests {
             "3 requests to the scenario steady left 0 records; each should leave one"
         );
         assert!(results.check(0).is_ok());
-    }
-
-    #[test]
-    fn gaps_of_a_timeline_are_between_token_events_only() {
-        let rows = [
-            Row(80_000, Some(80_050), 150, 1, 0),
-            Row(100_000, None, 300, 2, 2),
-            Row(110_000, None, 20, 0, 0),
-            Row(125_500, None, 150, 1, 1),
-        ];
-        assert_eq!(token_gaps(&rows), [0.0, 25.5]);
-        assert_eq!(token_gaps(&rows[..1]), [0.0; 0]);
     }
 
     #[test]

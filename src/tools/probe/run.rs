@@ -1,7 +1,6 @@
 //! One run: a request, its record, and the few figures that rows and tables are made of.
 
-use crate::observe::record::{End, RequestRecord, Timing};
-use crate::tools::demo::token_gaps;
+use crate::observe::record::{End, RequestRecord, Timing, token_gaps};
 
 /// Which way a request went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +34,7 @@ pub(super) struct Run {
 impl Run {
     /// Takes the gaps out of the record's timeline, and the timeline too unless it is to be kept.
     pub fn new(number: Option<u64>, side: Side, mut record: RequestRecord, keep: bool) -> Run {
-        let gaps = token_gaps(record.timeline.as_deref().unwrap_or_default());
+        let gaps = token_gaps(record.timeline.as_deref().unwrap_or_default()).collect();
         if !keep {
             record.timeline = None;
         }

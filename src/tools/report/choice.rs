@@ -10,8 +10,6 @@ use crate::observe::record::RequestRecord;
 
 pub use time::instant;
 pub use wanted::Wanted;
-#[cfg(test)]
-pub(super) use wanted::{ENDS, TIMINGS};
 
 /// Which records are wanted.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -15,12 +15,19 @@ mod worst;
 use super::charts;
 use super::facts;
 use super::figures::Figures;
+use super::file::Kind;
 use super::summary::Summary;
 use super::tally::Tally;
 use crate::sink::console::text::{NONE, grouped, shown};
 use crate::tools::chart::sheet::Panel;
 use crate::tools::chart::xml::{Attr, Xml};
 use crate::tools::chart::{self, Key};
+
+/// What each such file begins with.
+pub const KIND: Kind = Kind {
+    name: "HTML page",
+    magic: b"<!DOCTYPE html>",
+};
 
 /// The looks of the page.
 const STYLE: &str = include_str!("html/page.css");

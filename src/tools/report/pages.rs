@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::file::Target;
+use super::file::{Kind, Output};
 use super::summary::Summary;
 use super::{facts, html, svg};
 use crate::observe::verdict::words::bytes;
@@ -27,14 +27,17 @@ type Form = fn(&Summary) -> String;
 #[derive(Debug)]
 enum Place {
     StandardOutput,
-    File(Target, String),
+    File(Output, String),
 }
 
 impl Place {
-    fn of(path: &Path) -> anyhow::Result<Place> {
+    fn of(path: &Path, kind: Kind) -> anyhow::Result<Place> {
         Ok(match path.as_os_str() == "-" {
             true => Place::StandardOutput,
-            false => Place::File(Target::of(path)?, shown(&path.display().to_string(), NAME)),
+            false => Place::File(
+                Output::begin(path, kind)?,
+                shown(&path.display().to_string(), NAME),
+            ),
         })
     }
 }
@@ -47,8 +50,8 @@ impl Pages {
     /// Nothing can be written to one.
     pub fn of(html: Option<&Path>, svg: Option<&Path>) -> anyhow::Result<Pages> {
         Ok(Pages {
-            html: html.map(Place::of).transpose()?,
-            svg: svg.map(Place::of).transpose()?,
+            html: html.map(|path| Place::of(path, html::KIND)).transpose()?,
+            svg: svg.map(|path| Place::of(path, svg::KIND)).transpose()?,
         })
     }
 
@@ -74,9 +77,11 @@ impl Pages {
                     is_taken = true;
                     out.write_all(text(summary).as_bytes()).context(FAILED)?;
                 }
-                Some(Place::File(target, name)) => {
+                Some(Place::File(mut output, name)) => {
                     let text = text(summary);
-                    target.write(&text)?;
+                    let written = output.write_all(text.as_bytes());
+                    let written = written.and_then(|()| output.finish());
+                    written.with_context(|| format!("cannot write {name}"))?;
                     lines.push(format!(
                         "{name}: {}, {}",
                         facts::counted(summary.tally.records, "record"),

@@ -21,13 +21,16 @@ use anyhow::Context;
 use super::choice::Choice;
 use super::columns::COLUMNS;
 use super::each::each;
-use super::output::Output;
+use super::file::{Kind, Output};
 use crate::observe::record::RequestRecord;
 use crate::tools::logs::Unread;
 use cells::{Cells, kind};
 
-/// First bytes of each such file.
-pub const MAGIC: &[u8] = b"PAR1";
+/// What each such file begins with.
+pub const KIND: Kind = Kind {
+    name: "Parquet file",
+    magic: b"PAR1",
+};
 
 /// Rows of a group. Readers share a file out by groups, and are slowed down by small ones
 /// (<https://duckdb.org/docs/stable/data/parquet/tips>).
@@ -43,7 +46,7 @@ const TEXT: usize = 32 << 20;
 /// The file cannot be written, or a log cannot be read; the sentence names it.
 pub fn file(logs: &[PathBuf], choice: &Choice, path: &Path) -> anyhow::Result<(u64, Unread)> {
     let failed = || format!("cannot write {}", path.display());
-    let mut rows = Rows::new(Output::begin(path, "Parquet file", MAGIC)?).with_context(failed)?;
+    let mut rows = Rows::new(Output::begin(path, KIND)?).with_context(failed)?;
     let mut n = 0;
     let unread = each(logs, choice, |record| {
         n += 1;

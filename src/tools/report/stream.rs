@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::observe::record::{End, RequestRecord, Row, Timing};
+use crate::observe::record::{End, RequestRecord, Timing};
 use crate::observe::stats::Us;
 
 /// One measured stream, in µs: it came whole, and its first token is known.
@@ -68,21 +68,4 @@ pub(super) fn us(ms: f64) -> Us {
 /// The same; what is longer than 71 minutes becomes that.
 fn short(ms: f64) -> u32 {
     (ms * 1000.0).round() as u32
-}
-
-/// The gaps between token events out of a timeline; events of one chunk came at the same time.
-pub(super) fn token_gaps(timeline: &[Row], mut take: impl FnMut(f64)) {
-    let mut last = None;
-    for &Row(arrived, _, _, events, token_events) in timeline {
-        if let (Some(last), 1..) = (last, token_events) {
-            take(arrived.saturating_sub(last) as f64 / 1000.0);
-        }
-        // a file may say anything, and each event stands for one step here
-        for _ in 1..token_events.min(events).min(1 << 20) {
-            take(0.0);
-        }
-        if token_events > 0 {
-            last = Some(arrived);
-        }
-    }
 }

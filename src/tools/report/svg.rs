@@ -2,8 +2,15 @@
 
 use super::charts;
 use super::facts;
+use super::file::Kind;
 use super::summary::Summary;
 use crate::tools::chart::sheet;
+
+/// What each such file begins with.
+pub const KIND: Kind = Kind {
+    name: "SVG picture",
+    magic: b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg ",
+};
 
 /// The file.
 pub fn text(summary: &Summary) -> String {

@@ -6,12 +6,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::found::Found;
-use super::stream::{Stream, token_gaps, us};
+use super::stream::{Stream, us};
 use super::worst::Worst;
-use crate::cli::GroupBy;
-use crate::observe::record::{End, RequestRecord, Timing};
+use crate::observe::record::{End, RequestRecord, Timing, token_gaps};
 use crate::sink::console::text::word;
 use crate::tools::plot::Gaps;
+
+pub use crate::cli::By;
 
 /// Groups that are kept apart: a log may have a model's name for each request.
 const MOST_GROUPS: usize = 10_000;
@@ -19,51 +20,6 @@ const MOST_GROUPS: usize = 10_000;
 const OTHERS: &str = "(others)";
 /// What has no name.
 pub const NAMELESS: &str = "(none)";
-
-/// What groups have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum By {
-    /// Model asked for.
-    #[default]
-    Model,
-    /// Path asked for.
-    Path,
-    /// Upstream asked.
-    Upstream,
-    /// How the stream came.
-    Verdict,
-    /// Hour of the start, local time.
-    Hour,
-    /// Label of the run.
-    Label,
-}
-
-impl From<GroupBy> for By {
-    fn from(typed: GroupBy) -> Self {
-        match typed {
-            GroupBy::Model => By::Model,
-            GroupBy::Path => By::Path,
-            GroupBy::Upstream => By::Upstream,
-            GroupBy::Verdict => By::Verdict,
-            GroupBy::Hour => By::Hour,
-            GroupBy::Label => By::Label,
-        }
-    }
-}
-
-impl By {
-    /// Its name, as it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            By::Model => "model",
-            By::Path => "path",
-            By::Upstream => "upstream",
-            By::Verdict => "verdict",
-            By::Hour => "hour",
-            By::Label => "label",
-        }
-    }
-}
 
 /// What is counted of one group.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -280,7 +236,7 @@ impl Group {
         }
         if let Some(rows) = &record.timeline {
             self.with_timeline += 1;
-            token_gaps(rows, |ms| self.gaps.add(ms));
+            token_gaps(rows).for_each(|ms| self.gaps.add(ms));
         }
     }
 }

@@ -31,7 +31,7 @@ use serde::Serialize;
 
 use super::choice::Choice;
 use super::each::each;
-use super::output::Output;
+use super::file::{Kind, Output};
 use crate::observe::record::RequestRecord;
 use crate::observe::verdict::words::count;
 use crate::sink::console::text::{shown, word};
@@ -41,7 +41,10 @@ use flights::Flights;
 use request::Track;
 
 /// How each such file begins.
-pub const MAGIC: &[u8] = br#"{"displayTimeUnit":"ms","otherData":{"written_by":"dripline"#;
+pub const KIND: Kind = Kind {
+    name: "trace of dripline's",
+    magic: br#"{"displayTimeUnit":"ms","otherData":{"written_by":"dripline"#,
+};
 
 /// Times of events are below this, µs since 1970: whole as a JSON number for everyone, in ns a 64-bit integer.
 const END_OF_TIME: i64 = 9_000_000_000_000_000;
@@ -96,7 +99,7 @@ pub fn file(
         return Ok(written);
     }
     let failed = format!("cannot write {}", path.display());
-    let mut output = Output::begin(path, "trace of dripline's", MAGIC)?;
+    let mut output = Output::begin(path, KIND)?;
     let written = write(logs, choice, &mut output, &failed)?;
     output.finish().context(failed)?;
     Ok(written)
@@ -133,7 +136,7 @@ struct Trace<W> {
 
 impl<W: Write> Trace<W> {
     fn begin(mut to: W) -> io::Result<Self> {
-        to.write_all(MAGIC)?;
+        to.write_all(KIND.magic)?;
         writeln!(
             to,
             " {}\",\"clocks\":\"a request stands at its started_at, wall clock; all within it counts from there, monotonic\"}},\"traceEvents\":[",

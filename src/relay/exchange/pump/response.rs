@@ -122,10 +122,7 @@ impl Pump<'_> {
         self.marks.push_back((self.down_tap.queued(), self.chunks));
         let arrival = self.up_tap.arrival();
         let at = self.axis_of(arrival);
-        let stamp = match arrival {
-            Some(Arrival { kernel: true, .. }) => Stamp::Kernel,
-            _ => Stamp::Read,
-        };
+        let stamp = arrival.map_or(Stamp::Read, Arrival::stamp);
         self.observation.tell(|observer| {
             for bytes in bodies {
                 observer.on_body(at, stamp, new_chunk, bytes);

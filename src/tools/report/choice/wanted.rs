@@ -7,44 +7,6 @@ use std::str::FromStr;
 use crate::observe::record::{End, RequestRecord, Timing};
 use crate::sink::console::text::word;
 
-/// All ends.
-pub(in crate::tools::report) const ENDS: [End; 15] = [
-    End::Refused,
-    End::UpstreamUnreachable,
-    End::UpstreamTimeout,
-    End::UpstreamInvalid,
-    End::InBandError,
-    End::Complete,
-    End::ProxyStopped,
-    End::ClientGone,
-    End::HttpError,
-    End::UpstreamReset,
-    End::Truncated,
-    End::Upgraded,
-    End::NotAStream,
-    End::EmptyStream,
-    End::EndedWithoutDone,
-];
-
-/// All verdicts.
-pub(in crate::tools::report) const TIMINGS: [Timing; 15] = [
-    Timing::Steady,
-    Timing::Irregular,
-    Timing::WholeBodyBurst,
-    Timing::BlockBurst,
-    Timing::TickBurst,
-    Timing::CountBurst,
-    Timing::TransportCoalesced,
-    Timing::StallNoCatchUp,
-    Timing::StallWithCatchUp,
-    Timing::ProducerBatched,
-    Timing::LateHeader,
-    Timing::LateFirstToken,
-    Timing::LateTail,
-    Timing::DownstreamBackpressure,
-    Timing::Unmeasurable,
-];
-
 /// What a record is chosen by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
@@ -91,8 +53,8 @@ impl FromStr for Wanted {
             .ok_or(format!("there is no key '{name}'; the keys are {keys}"))?;
         let pattern = pattern.trim().to_owned();
         let words: Vec<String> = match key {
-            Key::Verdict => TIMINGS.iter().map(word).collect(),
-            Key::End => ENDS.iter().map(word).collect(),
+            Key::Verdict => Timing::ALL.iter().map(word).collect(),
+            Key::End => End::ALL.iter().map(word).collect(),
             _ => Vec::new(),
         };
         let is_known = pattern.is_empty() || words.iter().any(|word| fits(&pattern, word));

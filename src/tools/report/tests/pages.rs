@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::observe::record::{Finding, Side};
+use crate::observe::record::{Finding, Side, Timing};
 use crate::tools::logs::{BadLine, Unread, sample};
 use crate::tools::report::tally::Tally;
 
@@ -187,6 +187,54 @@ fn a_page_that_cannot_be_written_is_told_before_a_log_is_read() {
     );
 }
 
+#[test]
+fn a_log_that_was_named_in_the_wrong_place_stays() {
+    let dir = write(&records());
+    let log = dir.path().join("a.jsonl");
+    let before = fs::read(&log).unwrap();
+    let pages = |html, svg| Form::Pages {
+        by: By::Model,
+        html,
+        svg,
+    };
+    for form in [
+        pages(Some(log.clone()), None),
+        pages(None, Some(log.clone())),
+        Form::Parquet(log.clone()),
+        Form::Trace(log.clone()),
+    ] {
+        let (mut out, mut notes) = (Vec::new(), Vec::new());
+        let error = run(&options(&dir, form, 80), &mut out, &mut notes).unwrap_err();
+        assert!(format!("{error:#}").contains("so it stays"), "{error:#}");
+        assert_eq!(fs::read(&log).unwrap(), before);
+    }
+}
+
+#[test]
+fn what_is_written_twice_gives_way_to_the_newer() {
+    let dir = write(&records());
+    let path = dir.path().join("r");
+    for form in [
+        Form::Pages {
+            by: By::Model,
+            html: Some(path.clone()),
+            svg: None,
+        },
+        Form::Pages {
+            by: By::Model,
+            html: None,
+            svg: Some(path.clone()),
+        },
+        Form::Parquet(path.clone()),
+        Form::Trace(path.clone()),
+    ] {
+        let _ = fs::remove_file(&path);
+        for _ in 0..2 {
+            printed(&dir, &options(&dir, form.clone(), 80));
+        }
+    }
+}
+
 /// Any text, most of it such as breaks markup.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -224,9 +272,9 @@ prop_compose! {
         (record.gaps.token.p50_ms, record.gaps.token.p99_ms, record.gaps.token.max_ms) = (gap, gap, longest);
         record.gaps.token.n = n;
         (record.load.in_flight, record.load.cold) = (in_flight, cold);
-        record.end = if whole { End::Complete } else { choice::ENDS[kind] };
+        record.end = if whole { End::Complete } else { End::ALL[kind] };
         let verdict = record.verdict.as_mut().unwrap();
-        verdict.timing = choice::TIMINGS[kind];
+        verdict.timing = Timing::ALL[kind];
         verdict.findings = vec![Finding {
             code: "constant_latency".into(),
             side: Side::Unknown,
