@@ -11,6 +11,7 @@ mod file;
 mod host;
 pub mod probe;
 mod settings;
+pub mod threshold;
 mod upstream;
 mod values;
 

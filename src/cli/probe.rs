@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::config::probe::{Field, ProbeApi, ProbeUrl, Threshold};
+use crate::config::probe::{Field, ProbeApi, ProbeUrl};
+use crate::config::threshold::Threshold;
 use crate::config::{Limit, Span, UpstreamUrl};
 
 /// The examples under the help.
@@ -21,8 +22,8 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     The key is taken from API_TOKEN, else from OPENAI_API_KEY. It is never printed, and sent over https and to this \
     machine only, unless --send-key is given.\n\n\
     What --fail-if can look at: ttft, ttfa and total with _p50, _p95 (any percentile) or _max, over the runs; gap_p50, \
-    gap_p90, gap_p99 and gap_max, of the worst run; stalls, of all runs together; tps, of the slowest run; verdict, of \
-    any run. Exit code: 0 done, 1 a run failed, 2 used wrongly, 3 a --fail-if holds.";
+    gap_p90, gap_p99 and gap_max, of the worst run, or with _p50, _p95 and so on after that over the runs; stalls, of all \
+    runs together; tps, of the slowest run (or tps_p50); errors and stalled, shares of the runs; verdict, of any run. Exit code: 0 done, 1 a run failed, 2 used wrongly, 3 a --fail-if holds.";
 
 /// `dripline probe`
 #[derive(Debug, Args)]

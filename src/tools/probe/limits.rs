@@ -6,10 +6,11 @@ use anyhow::bail;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 
+use super::failure::failure;
 use super::run::Run;
-use crate::config::probe::{Figure, Of, Quantity, Threshold};
+use crate::config::threshold::{Figure, Of, Quantity, Share, Threshold};
 use crate::observe::record::{RequestRecord, Timing};
-use crate::observe::stats::percentile;
+use crate::observe::stats::{in_ms, percentile};
 use crate::sink::console::text::{NONE, duration, word};
 
 /// A threshold, and what was measured.
@@ -28,7 +29,7 @@ pub(super) struct Checked {
 /// # Errors
 ///
 /// A verdict that there is none of.
-pub(super) fn sound(thresholds: &[Threshold]) -> anyhow::Result<()> {
+pub(in crate::tools) fn sound(thresholds: &[Threshold]) -> anyhow::Result<()> {
     for threshold in thresholds {
         if let Figure::Verdict(name) = &threshold.figure
             && timing(name).is_none()
@@ -57,16 +58,28 @@ pub(super) fn check(threshold: &Threshold, runs: &[&Run]) -> Checked {
                 comparison.holds(&(stalls as f64), bound),
             )
         }
-        Figure::Tps(bound) => {
-            let slowest = runs
-                .iter()
-                .filter_map(|run| run.tps_after_first())
-                .min_by(f64::total_cmp);
-            let crossed = slowest.is_some_and(|tps| comparison.holds(&tps, bound));
-            (
-                slowest.map_or(NONE.to_owned(), |tps| format!("{tps:.1}")),
-                crossed,
-            )
+        Figure::Tps(over, bound) => {
+            // thousandths, so that the percentile is the same rule as of times
+            let tps = runs.iter().filter_map(|run| run.tps_after_first());
+            let sorted = sorted(tps.map(|tps| (tps * 1000.0).round() as u64));
+            let tps = over_all(&sorted, *over).map(|tps| tps as f64 / 1000.0);
+            let crossed = tps.is_some_and(|tps| comparison.holds(&tps, bound));
+            let told = tps.map_or(NONE.to_owned(), |tps| format!("{tps:.1}"));
+            (told, crossed)
+        }
+        Figure::Share(share, bound) => {
+            let has = |run: &&&Run| match share {
+                Share::Errors => failure(&run.record).is_some(),
+                Share::Stalled => !run.record.stalls.is_empty(),
+            };
+            match runs.len() {
+                0 => (NONE.to_owned(), false),
+                n => {
+                    let share = runs.iter().filter(has).count() as f64 / n as f64;
+                    let told = format!("{:.1} %", share * 100.0);
+                    (told, comparison.holds(&share, bound))
+                }
+            }
         }
         Figure::Verdict(name) => verdicts(name, threshold, runs),
     };
@@ -102,29 +115,34 @@ fn verdicts(name: &str, threshold: &Threshold, runs: &[&Run]) -> (String, bool) 
     }
 }
 
-fn time(quantity: Quantity, of: Of, runs: &[&Run]) -> Option<f64> {
+fn time(quantity: Quantity, over: Of, runs: &[&Run]) -> Option<f64> {
     let figure = |record: &RequestRecord| match quantity {
         Quantity::Ttft => record.ttft_ms,
         Quantity::Ttfa => record.ttfa_ms,
         Quantity::Total => record.at.end_ms,
-        Quantity::Gap => match of {
-            Of::Percentile(50) => record.gaps.token.p50_ms,
-            Of::Percentile(90) => record.gaps.token.p90_ms,
-            Of::Percentile(_) => record.gaps.token.p99_ms,
-            Of::Max => record.gaps.token.max_ms,
-        },
+        Quantity::Gap(Of::Percentile(50)) => record.gaps.token.p50_ms,
+        Quantity::Gap(Of::Percentile(90)) => record.gaps.token.p90_ms,
+        Quantity::Gap(Of::Max) => record.gaps.token.max_ms,
+        Quantity::Gap(_) => record.gaps.token.p99_ms,
     };
-    let mut us: Vec<u64> = runs
-        .iter()
-        .filter_map(|run| figure(&run.record))
-        .map(|ms| (ms * 1000.0).round() as u64)
-        .collect();
-    us.sort_unstable();
-    let value = match (quantity, of) {
-        (Quantity::Gap, _) | (_, Of::Max) => us.last().copied(),
-        (_, Of::Percentile(p)) => percentile(&us, p),
-    };
-    value.map(|us| us as f64 / 1000.0)
+    let ms = runs.iter().filter_map(|run| figure(&run.record));
+    let sorted = sorted(ms.map(|ms| (ms * 1000.0).round() as u64));
+    over_all(&sorted, over).map(in_ms)
+}
+
+fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut values: Vec<u64> = values.collect();
+    values.sort_unstable();
+    values
+}
+
+/// Which of the values of all runs is meant.
+pub(in crate::tools) fn over_all(sorted: &[u64], over: Of) -> Option<u64> {
+    match over {
+        Of::Min => sorted.first().copied(),
+        Of::Percentile(p) => percentile(sorted, p),
+        Of::Max => sorted.last().copied(),
+    }
 }
 
 fn timing(name: &str) -> Option<Timing> {
@@ -168,6 +186,8 @@ mod tests {
         assert_eq!(checked("ttft_max>1s", &runs), ("500ms".to_owned(), false));
         runs[2].record.gaps.token.p99_ms = Some(2500.0);
         assert_eq!(checked("gap_p99>2s", &runs), ("2.50s".to_owned(), true));
+        let middle = checked("gap_p99_p50>2s", &runs);
+        assert_eq!(middle, ("1.02s".to_owned(), false));
     }
 
     #[test]
@@ -176,6 +196,17 @@ mod tests {
         assert_eq!(checked("stalls>5", &runs()), ("5".to_owned(), false));
         assert_eq!(checked("tps<20", &runs()), ("21.9".to_owned(), false));
         assert_eq!(checked("tps<22", &runs()), ("21.9".to_owned(), true));
+    }
+
+    #[test]
+    fn shares_are_of_the_runs() {
+        let mut runs = runs();
+        runs[0].record.stalls.clear();
+        runs[1].record.end = crate::observe::record::End::Truncated;
+        let told = |text: &str| checked(text, &runs);
+        assert_eq!(told("stalled>80%"), ("80.0 %".to_owned(), false));
+        assert_eq!(told("stalled>=80%"), ("80.0 %".to_owned(), true));
+        assert_eq!(told("errors>0"), ("20.0 %".to_owned(), true));
     }
 
     #[test]
@@ -193,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_has_crossed_nothing() {
-        for text in ["ttft_p95<1h", "verdict!=steady", "tps<1000"] {
+        for text in ["ttft_p95<1h", "verdict!=steady", "tps<1000", "errors<50%"] {
             assert_eq!(
                 checked(text, &[]),
                 ("not measured".to_owned(), false),
