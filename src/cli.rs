@@ -1,6 +1,7 @@
 //! The command line: what can be typed, its help, what a mistake is told, and diagnostics.
 
 mod announce;
+mod compare;
 mod diagnostics;
 mod probe;
 
@@ -14,6 +15,7 @@ use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcomman
 use crate::config::{DEFAULTS, ListenAddr, Settings};
 
 pub use announce::announcement;
+pub use compare::Compare;
 pub use diagnostics::Diagnostics;
 pub use probe::Probe;
 
@@ -95,6 +97,10 @@ pub enum Job {
         arrivals needs a log of `dripline proxy --timeline`. A log may be one that is still being written; lines that \
         cannot be read are counted and named.")]
     Report(Report),
+
+    /// Compare two runs by their logs: what changed, whether it is more than chance, what is not alike
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(Compare),
 
     /// Compare the logs of two driplines, one on each side of a hop, and say what the hop does
     #[command(
@@ -258,23 +264,23 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Erro
         .map_err(|error| explained(error, &args))
 }
 
+const TWO_INPUTS: &str =
+    "only one of the two logs can be standard input; name a file for the other\n";
+
 /// There is one standard input, which cannot be two logs, and one standard output.
 fn one_of_each_standard(cli: Cli) -> Result<Cli, clap::Error> {
-    match &cli.command {
-        Job::Hops(hops) if hops.inner.as_os_str() == "-" && hops.outer.as_os_str() == "-" => {
-            Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                "only one of the two logs can be standard input; name a file for the other\n",
-            ))
+    let is_input = |log: &PathBuf| log.as_os_str() == "-";
+    let conflict = match &cli.command {
+        Job::Hops(hops) if is_input(&hops.inner) && is_input(&hops.outer) => TWO_INPUTS,
+        Job::Compare(compare) if is_input(&compare.before) && is_input(&compare.after) => {
+            TWO_INPUTS
         }
         Job::Report(report) if is_standard(&report.html) && is_standard(&report.svg) => {
-            Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                "only one of page and pictures can be standard output; name a file for the other\n",
-            ))
+            "only one of page and pictures can be standard output; name a file for the other\n"
         }
-        _ => Ok(cli),
-    }
+        _ => return Ok(cli),
+    };
+    Err(clap::Error::raw(ErrorKind::ArgumentConflict, conflict))
 }
 
 fn is_standard(file: &Option<PathBuf>) -> bool {
@@ -451,6 +457,8 @@ mod tests {
             (&["dripline"], 2),
             (&["dripline", "hops", "inner.jsonl"], 2),
             (&["dripline", "hops", "-", "-"], 2),
+            (&["dripline", "compare", "a.jsonl"], 2),
+            (&["dripline", "compare", "-", "-"], 2),
         ] {
             assert_eq!(
                 parse(args.iter().map(OsString::from))

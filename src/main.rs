@@ -8,7 +8,7 @@ use dripline::cli::{self, Diagnostics, Job};
 use dripline::config::{self, LogLevel, ProxyConfig};
 use dripline::tools::plot::Look;
 use dripline::tools::signals::Signals;
-use dripline::tools::{demo, hops, probe, proxy, report, simulate};
+use dripline::tools::{compare, demo, hops, probe, proxy, report, simulate};
 use jiff::ZonedDateTime;
 
 fn main() -> ExitCode {
@@ -33,6 +33,13 @@ fn main() -> ExitCode {
                 }
             }
         }
+        Job::Compare(options) => match compare::Options::of(options, Look::of_stdout()) {
+            Ok(options) => Configured::Compare(options),
+            Err(error) => {
+                eprintln!("error: {error}");
+                return ExitCode::from(2);
+            }
+        },
         Job::Hops(options) => Configured::Hops(options),
     };
     let diagnostics = match Diagnostics::start(match &job {
@@ -61,6 +68,7 @@ enum Configured {
     Demo(cli::Demo),
     Probe(Box<cli::Probe>),
     Report(report::Options),
+    Compare(compare::Options),
     Hops(cli::Hops),
 }
 
@@ -81,6 +89,14 @@ fn run(job: Configured) -> anyhow::Result<ExitCode> {
                 return Ok(match ended {
                     probe::Ended::Well => ExitCode::SUCCESS,
                     probe::Ended::Crossed => ExitCode::from(CROSSED),
+                });
+            }
+            Configured::Compare(options) => {
+                let out = BufWriter::new(anstream::stdout());
+                let ended = compare::run(&options, &mut { out }, &mut std::io::stderr())?;
+                return Ok(match ended {
+                    compare::Ended::Well => ExitCode::SUCCESS,
+                    compare::Ended::Crossed => ExitCode::from(CROSSED),
                 });
             }
             Configured::Proxy(config) => proxy::run(*config).await,

@@ -6,6 +6,7 @@
 //! - [`probe`]: a server asked a few times, each run a row
 //! - [`report`]: what a log says
 //! - [`logs`]: logs read back
+//! - [`compare`]: two logs of two runs, before and after
 //! - [`hops`]: two logs of the same requests, and what stands between
 //! - [`page`]: text for a terminal
 //! - [`plot`]: pictures for a terminal
@@ -13,6 +14,7 @@
 //! - [`signals`]: Ctrl-C and SIGTERM
 
 pub mod chart;
+pub mod compare;
 pub mod demo;
 pub mod hops;
 pub mod logs;

@@ -21,7 +21,9 @@ fn help_of_the_program() {
 
 #[test]
 fn help_of_each_command() {
-    for command in ["proxy", "simulate", "demo", "probe", "report", "hops"] {
+    for command in [
+        "proxy", "simulate", "demo", "probe", "report", "compare", "hops",
+    ] {
         insta::assert_snapshot!(command, help(&[command, "--help"]));
     }
 }

@@ -18,6 +18,7 @@ use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
+use dripline::config::threshold::Condition;
 use dripline::config::{self, Settings};
 use dripline::observe::record::{End as RecordEnd, Flag, RequestRecord, Timing};
 use dripline::tools::hops::judge::Word as HopVerdict;
@@ -253,9 +254,13 @@ fn probes_run_and_show_what_is_shown() {
         "{}",
         printed[0]
     );
-    for condition in README.split("--fail-if '").skip(1) {
-        let condition = condition.split('\'').next().unwrap();
-        assert!(is_threshold(condition), "{condition}");
+    for line in README.lines() {
+        for condition in line.split("--fail-if '").skip(1) {
+            let condition = condition.split('\'').next().unwrap();
+            let is_change = || condition.parse::<Condition>().is_ok();
+            let is_known = is_threshold(condition) || line.contains("compare") && is_change();
+            assert!(is_known, "{condition}");
+        }
     }
     let line = README
         .lines()
@@ -379,6 +384,30 @@ fn a_page_explains_verdicts_and_ends_in_these_words() {
     assert_eq!(ends, 15);
 }
 
+#[test]
+fn the_keys_of_two_runs_compared_are_listed() {
+    let compare = "dripline compare tests/compare/before.jsonl tests/compare/after.jsonl --json";
+    let object: Value = serde_json::from_str(&printed_by(compare, &[])).expect("one object");
+    let keys_of = |object: &Value| -> BTreeSet<String> {
+        object.as_object().unwrap().keys().cloned().collect()
+    };
+    let rows = rows("Comparing two runs", "key of a comparison");
+    let listed: BTreeSet<_> = rows.iter().flat_map(|row| code(&row[0])).collect();
+    assert_eq!(listed, keys_of(&object));
+    let told = |key: &str| {
+        let row = rows
+            .iter()
+            .find(|row| code(&row[0]).contains(&key.to_owned()));
+        code(&row.unwrap()[1]).into_iter().collect::<BTreeSet<_>>()
+    };
+    assert_eq!(told("before"), keys_of(&object["before"]));
+    let figures = told("figures");
+    for (key, figure) in object["figures"].as_object().unwrap() {
+        let is_told = figures.contains(key) || key.starts_with("verdict_");
+        assert!(is_told && keys_of(figure).is_subset(&figures), "{key}");
+    }
+}
+
 /// What one `dripline` command prints in the checkout's root.
 fn printed_by(command: &str, more: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_dripline"))
@@ -444,8 +473,8 @@ fn every_flag_and_variable_exists() {
         words(&text).map(str::to_owned).collect::<BTreeSet<_>>()
     };
     let proxy = help("proxy");
-    let others =
-        ["simulate", "demo", "hops", "report", "probe"].map(|command| (command, help(command)));
+    let others = ["simulate", "demo", "hops", "report", "compare", "probe"]
+        .map(|command| (command, help(command)));
     let mut named = 0;
     for line in README.replace("cargo install --path .", "").lines() {
         for word in words(line) {

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use crate::config::Span;
 use name::{Named, name};
 
-pub use change::{By, Change, Condition};
+pub use change::{By, Change, Compared, Condition};
 pub use name::{Of, Quantity, Share};
 
 /// A figure, a comparison and a bound. The text is kept as it was typed.

@@ -1,6 +1,7 @@
 //! Plots for a terminal, as lines of text.
 //!
 //! - [`Histogram`]: how often gaps of which length came, with the few long ones in sight
+//! - [`Overlay`]: the same of two runs over each other
 //! - [`Scatter`]: each request as one letter, its TTFT against the gap p99
 //! - [`Heatmap`]: durations over time or load, darker where there are more
 //! - [`drip`] and [`drip_axis`]: a stream as it drips, one mark per arrival, on an axis of its own
@@ -16,6 +17,7 @@ mod axis;
 mod drip;
 mod heatmap;
 mod histogram;
+mod overlay;
 mod scatter;
 mod upward;
 
@@ -30,6 +32,7 @@ pub use axis::{LogAxis, readable};
 pub use drip::{LEGEND as DRIP_LEGEND, drip, drip_axis};
 pub use heatmap::Heatmap;
 pub use histogram::{Bucket, Gaps, Histogram};
+pub use overlay::Overlay;
 pub use scatter::{Group, Scatter};
 
 /// The narrowest plot that can still be read; what is asked to be narrower comes this wide.

@@ -41,6 +41,8 @@ use run::Run;
 use table::Table;
 
 pub use limits::is_threshold;
+pub(in crate::tools) use limits::{over_all, sound};
+pub(in crate::tools) use run::tps_after_first;
 
 /// How a probe ended whose runs all came whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

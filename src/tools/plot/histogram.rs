@@ -14,7 +14,7 @@ use crate::sink::console::text::grouped;
 /// The last edge, as a step of the axis: 1000 s. Longer gaps share one bucket.
 const LAST_EDGE: i32 = 18;
 /// Below 0.1 ms, between the edges, over 1000 s.
-const BUCKETS: usize = (LAST_EDGE - LogAxis::FLOOR) as usize + 2;
+pub(super) const BUCKETS: usize = (LAST_EDGE - LogAxis::FLOOR) as usize + 2;
 
 /// Where the bars begin: after the bucket's edges and the count.
 const BARS: u16 = 27;
@@ -40,6 +40,11 @@ impl Gaps {
             .take_while(|&step| round(step) <= ms)
             .count();
         self.counts[bucket] += 1;
+    }
+
+    /// How many are in a bucket.
+    pub(super) fn count(&self, bucket: usize) -> u64 {
+        self.counts[bucket]
     }
 
     /// How many were counted.
@@ -109,7 +114,7 @@ impl Histogram<'_> {
         sheet.set_string(0, 0, self.title, TITLE);
         super::set_right(&mut sheet, COUNTS_END, 1, "gap         count", QUIET);
         for (row, bucket) in (2..).zip(&buckets) {
-            sheet.set_string(0, row, edges(bucket), QUIET);
+            sheet.set_string(0, row, edges(bucket.from, bucket.to), QUIET);
             let (count, style) = match bucket.count {
                 0 => ("·".to_owned(), QUIET),
                 count => (count.to_string(), Style::new()),
@@ -129,11 +134,10 @@ impl Histogram<'_> {
         let first = (0..BUCKETS).find(has_some).unwrap_or(BUCKETS);
         let last = (0..BUCKETS).rfind(has_some).map_or(first, |last| last + 1);
         let bucket = |bucket: usize| {
-            // fits: there are but BUCKETS of them
-            let high = LogAxis::FLOOR + bucket as i32;
+            let (from, to) = bounds(bucket);
             Bucket {
-                from: (bucket > 0).then(|| round(high - 1)),
-                to: (high <= LAST_EDGE).then(|| round(high)),
+                from,
+                to,
                 count: self.count(bucket),
                 names: self.names(bucket),
             }
@@ -165,13 +169,22 @@ impl Histogram<'_> {
     }
 }
 
+/// Where a bucket begins and ends, in ms; none where it is open.
+pub(super) fn bounds(bucket: usize) -> (Option<f64>, Option<f64>) {
+    // fits: there are but BUCKETS of them
+    let high = LogAxis::FLOOR + bucket as i32;
+    let from = (bucket > 0).then(|| round(high - 1));
+    let to = (high <= LAST_EDGE).then(|| round(high));
+    (from, to)
+}
+
 /// The edges of a bucket, in columns: `   10 –   20 ms`.
-fn edges(bucket: &Bucket) -> String {
-    let (divisor, unit) = match bucket.to.or(bucket.from) {
-        Some(ms) if ms > 1000.0 || bucket.to.is_none() => (1000.0, "s"),
+pub(super) fn edges(from: Option<f64>, to: Option<f64>) -> String {
+    let (divisor, unit) = match to.or(from) {
+        Some(ms) if ms > 1000.0 || to.is_none() => (1000.0, "s"),
         _ => (1.0, "ms"),
     };
-    match (bucket.from, bucket.to) {
+    match (from, to) {
         (Some(from), Some(to)) => format!("{:>7} – {:>4} {unit}", from / divisor, to / divisor),
         (Some(from), None) => format!("{:>7}  {:>5} {unit}", "over", from / divisor),
         (None, to) => format!("{:>7}  {:>5} {unit}", "under", to.unwrap_or_default()),

@@ -65,22 +65,26 @@ impl Run {
         }
     }
 
-    /// (Token events − 1) ÷ (last − first token), per second. Nothing where all came as one burst: a
-    /// speed means nothing there.
+    /// The record's [`tps_after_first`].
     pub fn tps_after_first(&self) -> Option<f64> {
-        let record = &self.record;
-        let in_one_piece = |timing| timing == Timing::WholeBodyBurst;
-        if record
-            .verdict
-            .as_ref()
-            .is_some_and(|v| in_one_piece(v.timing))
-        {
-            return None;
-        }
-        let events = record.counts.token_events?.checked_sub(1)?;
-        let ms = record.at.last_token_ms? - record.at.first_token_ms?;
-        (events > 0 && ms > 0.0).then(|| rounded(events as f64 / ms * 1000.0, 3))
+        tps_after_first(&self.record)
     }
+}
+
+/// (Token events − 1) ÷ (last − first token), per second. Nothing where all came as one burst: a
+/// speed means nothing there.
+pub(in crate::tools) fn tps_after_first(record: &RequestRecord) -> Option<f64> {
+    let in_one_piece = |timing| timing == Timing::WholeBodyBurst;
+    if record
+        .verdict
+        .as_ref()
+        .is_some_and(|v| in_one_piece(v.timing))
+    {
+        return None;
+    }
+    let events = record.counts.token_events?.checked_sub(1)?;
+    let ms = record.at.last_token_ms? - record.at.first_token_ms?;
+    (events > 0 && ms > 0.0).then(|| rounded(events as f64 / ms * 1000.0, 3))
 }
 
 /// Milliseconds of a record as seconds, to the µs.

@@ -56,6 +56,13 @@ mod tests {
         assert_eq!(light.upstream.name, whole.upstream.name);
         assert_eq!(light.request.model, whole.request.model);
         assert_eq!(light.load, whole.load);
+        assert_eq!(light.ttfa_ms, whole.ttfa_ms);
+        assert_eq!(light.gaps.token.p90_ms, whole.gaps.token.p90_ms);
+        assert_eq!(light.counts.token_events, whole.counts.token_events);
+        assert_eq!(light.counts.chars, whole.counts.chars);
+        assert_eq!(light.response.model, whole.response.model);
+        assert_eq!(light.stamps, whole.stamps);
+        assert_eq!(light.upstream.reused, whole.upstream.reused);
         assert_eq!(light.stalls.len(), whole.stalls.len());
         let timing = |record: &RequestRecord| record.verdict.as_ref().map(|verdict| verdict.timing);
         assert_eq!(timing(&light), timing(&whole));

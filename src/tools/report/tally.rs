@@ -241,7 +241,7 @@ impl Group {
     }
 }
 
-fn is_error(end: End) -> bool {
+pub(in crate::tools) fn is_error(end: End) -> bool {
     !matches!(
         end,
         End::Complete | End::Upgraded | End::NotAStream | End::ClientGone | End::ProxyStopped

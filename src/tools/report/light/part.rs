@@ -6,8 +6,9 @@ use serde::Deserialize;
 
 use super::ACROSS;
 use crate::observe::record::{
-    Api, Cut, End, Finding, GapStats, Gaps, Load, Marks, Origin, Request, RequestRecord, Response,
-    Row, ServerSays, Side, Silence, Stall, Timing, Tokens, TtftNull, Upstream, Verdict,
+    Api, Counts, Cut, End, Finding, GapStats, Gaps, Load, Marks, Origin, Request, RequestRecord,
+    Response, Row, ServerSays, Side, Silence, Stall, Stamps, Timing, Tokens, TtftNull, Upstream,
+    Verdict,
 };
 
 /// The fields that are read.
@@ -25,11 +26,14 @@ pub(super) struct Part<'a> {
     at: Times,
     ttft_ms: Option<f64>,
     ttft_after_request_ms: Option<f64>,
+    ttfa_ms: Option<f64>,
     ttft_null: Option<TtftNull>,
     gaps: GapsPart,
     stalls: Vec<Length>,
     silence: SilencePart,
+    counts: CountsPart,
     tokens: Tokens,
+    stamps: Option<Stamps>,
     load: Load,
     server_says: ServerSays,
     end: End,
@@ -50,6 +54,7 @@ struct Asked {
 #[derive(Deserialize)]
 struct Server {
     name: Option<String>,
+    reused: Option<bool>,
     attempts: u32,
     connect_ms: Option<f64>,
 }
@@ -58,6 +63,8 @@ struct Server {
 struct Answer {
     status: Option<u16>,
     origin: Option<Origin>,
+    content_encoding: Option<String>,
+    model: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -86,6 +93,7 @@ struct TokenGaps {
     n: u64,
     mean_ms: Option<f64>,
     p50_ms: Option<f64>,
+    p90_ms: Option<f64>,
     p99_ms: Option<f64>,
     max_ms: Option<f64>,
 }
@@ -98,6 +106,12 @@ struct Length {
 #[derive(Deserialize)]
 struct SilencePart {
     before_end_ms: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct CountsPart {
+    token_events: Option<u64>,
+    chars: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -138,6 +152,7 @@ impl Part<'_> {
             },
             upstream: Upstream {
                 name: self.upstream.name,
+                reused: self.upstream.reused,
                 attempts: self.upstream.attempts,
                 connect_ms: self.upstream.connect_ms,
                 ..Upstream::default()
@@ -145,6 +160,8 @@ impl Part<'_> {
             response: Response {
                 status: self.response.status,
                 origin: self.response.origin,
+                content_encoding: self.response.content_encoding,
+                model: self.response.model,
                 ..Response::default()
             },
             api: self.api,
@@ -159,7 +176,7 @@ impl Part<'_> {
             },
             ttft_ms: self.ttft_ms,
             ttft_after_request_ms: self.ttft_after_request_ms,
-            ttfa_ms: None,
+            ttfa_ms: self.ttfa_ms,
             ttft_null: self.ttft_null,
             gaps: Gaps {
                 chunk: GapStats {
@@ -175,11 +192,15 @@ impl Part<'_> {
                 ..Silence::default()
             },
             tail_ms: None,
-            counts: Default::default(),
+            counts: Counts {
+                token_events: self.counts.token_events,
+                chars: self.counts.chars,
+                ..Counts::default()
+            },
             coalescing: Default::default(),
             tokens: self.tokens,
             rates: Default::default(),
-            stamps: None,
+            stamps: self.stamps,
             hold: Default::default(),
             load: self.load,
             server_says: self.server_says,
@@ -198,6 +219,7 @@ impl TokenGaps {
             n: self.n,
             mean_ms: self.mean_ms,
             p50_ms: self.p50_ms,
+            p90_ms: self.p90_ms,
             p99_ms: self.p99_ms,
             max_ms: self.max_ms,
             ..GapStats::default()
