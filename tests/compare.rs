@@ -134,7 +134,6 @@ fn a_hop_that_holds_is_seen_and_the_exit_code_says_so() {
         code == Some(3) && told.starts_with("--fail-if 'ttft_p50>+10%' holds: it was "),
         "{told}"
     );
-    assert!(told.contains("80") || told.contains('%'), "{told}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! A warning that comes without a cause is soon read by nobody. So what differs must be more than chance brings into two
 //! samples of one traffic, and large enough to matter.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::share::{self, Share};
@@ -10,22 +11,26 @@ use crate::observe::record::RequestRecord;
 use crate::sink::console::text::word;
 
 /// What words there are of a record.
-type Word = fn(&RequestRecord) -> Option<String>;
+type Word = fn(&RequestRecord) -> Option<Cow<'_, str>>;
 
 /// What is known of a stream in words. The names are those of the warnings.
 pub const WORDS: [(&str, Word); 9] = [
-    ("model", |r| r.request.model.clone()),
-    ("model_answered", |r| r.response.model.clone()),
-    ("path", |r| r.request.path.clone()),
-    ("api", |r| Some(word(&r.api?))),
-    ("upstream", |r| r.upstream.name.clone()),
-    ("encoding", |r| r.response.content_encoding.clone()),
-    ("stamps", |r| Some(word(&r.stamps?))),
-    ("label", |r| r.label.clone()),
+    ("model", |r| own(&r.request.model)),
+    ("model_answered", |r| own(&r.response.model)),
+    ("path", |r| own(&r.request.path)),
+    ("api", |r| Some(word(&r.api?).into())),
+    ("upstream", |r| own(&r.upstream.name)),
+    ("encoding", |r| own(&r.response.content_encoding)),
+    ("stamps", |r| Some(word(&r.stamps?).into())),
+    ("label", |r| own(&r.label)),
     ("connections", |r| {
-        Some(if r.upstream.reused? { "reused" } else { "new" }.to_owned())
+        Some(if r.upstream.reused? { "reused" } else { "new" }.into())
     }),
 ];
+
+fn own(text: &Option<String>) -> Option<Cow<'_, str>> {
+    text.as_deref().map(Cow::Borrowed)
+}
 
 /// Words that are told apart; a log may have a model's name for each request.
 const MOST: usize = 1000;
@@ -52,12 +57,16 @@ pub struct Words {
 
 impl Words {
     /// Takes the word of one more stream.
-    pub fn add(&mut self, word: Option<String>) {
+    pub fn add(&mut self, word: Option<&str>) {
         self.all += 1;
-        let word = word.unwrap_or_else(|| NONE.to_owned());
-        let is_full = self.counts.len() >= MOST && !self.counts.contains_key(&word);
-        let word = if is_full { OTHERS.to_owned() } else { word };
-        *self.counts.entry(word).or_default() += 1;
+        let word = word.unwrap_or(NONE);
+        if let Some(count) = self.counts.get_mut(word) {
+            *count += 1;
+            return;
+        }
+        let is_full = self.counts.len() >= MOST;
+        let word = if is_full { OTHERS } else { word };
+        *self.counts.entry(word.to_owned()).or_default() += 1;
     }
 
     /// The one word that all streams have; none where there are several, or no word.
@@ -74,15 +83,11 @@ impl Words {
 
     /// The words with their shares, most first.
     pub fn shares(&self) -> Vec<(&str, f64)> {
-        let share = |(word, n): (&'_ String, &u64)| (*n, word.clone());
-        let mut sorted: Vec<(u64, String)> = self.counts.iter().map(share).collect();
-        sorted.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-        let all = self.all.max(1) as f64;
-        let found = |word: &str| self.counts.get_key_value(word);
-        sorted
-            .iter()
-            .filter_map(|(n, word)| Some((found(word)?.0.as_str(), *n as f64 / all)))
-            .collect()
+        let counts = self.counts.iter().map(|(word, n)| (*n, word.as_str()));
+        let mut sorted: Vec<(u64, &str)> = counts.collect();
+        sorted.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+        let share = |(n, word)| (word, n as f64 / self.all as f64);
+        sorted.into_iter().map(share).collect()
     }
 
     fn share(&self, word: &str) -> Share {
@@ -157,14 +162,23 @@ fn are_other(before: &[u64], after: &[u64], critical: f64) -> bool {
 
 /// The largest difference between the shares that lie at or below any value.
 fn distance(before: &[u64], after: &[u64]) -> f64 {
-    let upto = |sorted: &[u64], value: u64| {
-        sorted.partition_point(|&other| other <= value) as f64 / sorted.len() as f64
-    };
-    let mut values = before.iter().chain(after).copied().collect::<Vec<_>>();
-    values.sort_unstable();
-    values.dedup();
-    let far = |value: u64| (upto(before, value) - upto(after, value)).abs();
-    values.into_iter().map(far).fold(0.0, f64::max)
+    let (mut i, mut j, mut most) = (0, 0, 0.0f64);
+    while let (Some(&one), Some(&other)) = (before.get(i), after.get(j)) {
+        let value = one.min(other);
+        i += upto(&before[i..], value);
+        j += upto(&after[j..], value);
+        let shares = (
+            i as f64 / before.len() as f64,
+            j as f64 / after.len() as f64,
+        );
+        most = most.max((shares.0 - shares.1).abs());
+    }
+    most
+}
+
+/// How many of the first are no more than `value`.
+fn upto(sorted: &[u64], value: u64) -> usize {
+    sorted.iter().take_while(|other| **other <= value).count()
 }
 
 #[cfg(test)]
@@ -178,7 +192,7 @@ mod tests {
     fn words(all: &[(&str, u64)]) -> Words {
         let mut words = Words::default();
         for (word, n) in all {
-            (0..*n).for_each(|_| words.add((!word.is_empty()).then(|| (*word).to_owned())));
+            (0..*n).for_each(|_| words.add(Some(*word).filter(|word| !word.is_empty())));
         }
         words
     }
@@ -199,7 +213,7 @@ mod tests {
     #[test]
     fn names_without_end_are_counted_together() {
         let mut words = Words::default();
-        (0..5000).for_each(|i| words.add(Some(i.to_string())));
+        (0..5000).for_each(|i| words.add(Some(&i.to_string())));
         assert_eq!((words.kinds(), words.all), (MOST + 1, 5000));
         assert_eq!(words.shares()[0], (OTHERS, 0.8));
     }
@@ -226,7 +240,7 @@ mod tests {
             let mut numbers: Vec<u64> = numbers.collect();
             numbers.sort_unstable();
             let mut words = Words::default();
-            (0..n).for_each(|_| words.add(Some((random.random_range(0..4u8) / 3).to_string())));
+            (0..n).for_each(|_| words.add(Some(["a", "b"][random.random_range(0..4) / 3])));
             (numbers, words)
         };
         for n in [5, 12, 40, 300] {

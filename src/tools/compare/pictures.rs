@@ -13,10 +13,27 @@ pub fn all(before: &Side, after: &Side, look: Look) -> Vec<Vec<String>> {
         return Vec::new();
     }
     let is_warm = |side: &Side| side.streams(false).next().is_some();
-    let gaps = (is_warm(before) || is_warm(after)).then(|| gaps(before, after, look));
-    gaps.into_iter()
-        .chain([scatter(before, after, look)])
-        .collect()
+    let mut pictures = Vec::new();
+    if is_warm(before) || is_warm(after) {
+        pictures.push(gaps(before, after, look));
+        pictures.push(ttft(before, after, look));
+    }
+    pictures.push(scatter(before, after, look));
+    pictures
+}
+
+fn ttft(before: &Side, after: &Side, look: Look) -> Vec<String> {
+    let of = |side: &Side| {
+        let streams = side.streams(false);
+        streams.map(|stream| stream.ttft as f64 / 1000.0).collect()
+    };
+    let gaps = &[of(before), of(after)];
+    Overlay {
+        title: "Time to first token of each warm stream",
+        what: "TTFT",
+        gaps,
+    }
+    .lines(look)
 }
 
 /// All gaps where both runs have timelines, else the longest of each stream.
@@ -29,7 +46,12 @@ fn gaps(before: &Side, after: &Side, look: Look) -> Vec<String> {
             [before.longest.clone(), after.longest.clone()],
         ),
     };
-    Overlay { title, gaps: &gaps }.lines(look)
+    Overlay {
+        title,
+        what: "gap",
+        gaps: &gaps,
+    }
+    .lines(look)
 }
 
 fn scatter(before: &Side, after: &Side, look: Look) -> Vec<String> {

@@ -72,7 +72,7 @@ fn no_warm(side: &Side, when: &str) -> String {
 /// What became of a figure, and how sure that is.
 fn sentence(figure: &Figure) -> String {
     let estimate = &figure.estimate;
-    let [n, m] = estimate.n;
+    let [n, m] = estimate.n.map(grouped);
     let name = name(figure);
     let unit = figure.unit;
     let (was, is) = (unit.value(estimate.before), unit.value(estimate.after));
@@ -94,7 +94,7 @@ fn sentence(figure: &Figure) -> String {
                 "{name} was {was} and is {is}; {n} and {m} streams are too few for an interval, {needed} each are enough"
             );
             match estimate.apart {
-                Some(chance) if n.min(m) > 1 => format!(
+                Some(chance) if !estimate.n.contains(&1) => format!(
                     "{few}. All of one run lie beyond all of the other, which chance does one time in {:.0}.",
                     1.0 / chance
                 ),

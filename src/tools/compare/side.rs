@@ -185,7 +185,7 @@ impl Side {
         };
         self.streams.push(stream);
         for (words, (_, word)) in self.words.iter_mut().zip(&facts::WORDS) {
-            words.add(word(record));
+            words.add(word(record).as_deref());
         }
         if stream.cold {
             return;

@@ -52,6 +52,10 @@ impl Unit {
         if from != to || low == high {
             return format!("{from} to {to}");
         }
+        if from == self.signed(0.0) {
+            let unit = from.trim_start_matches('0');
+            return format!("within ±0.01{unit}");
+        }
         let exact = |end: f64| {
             let (value, unit) = match (self, end.abs()) {
                 (Unit::Ms, 999.5..) => (end / 1000.0, " s"),
@@ -127,6 +131,8 @@ mod tests {
             "−1.032 s to −1.031 s"
         );
         assert_eq!(Unit::Ms.interval((0.0, 0.0)), "0 ms to 0 ms");
+        assert_eq!(Unit::Share.interval((-7e-6, 7e-6)), "within ±0.01 pp");
+        assert_eq!(Unit::PerSecond.interval((-0.001, 0.001)), "within ±0.01");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Two histograms of gaps over each other: each bucket a row, each bar the share of a run's gaps.
+//! Two histograms of durations over each other: each bucket a row, each bar the share of a run.
 //!
-//! Runs have different numbers of gaps, so shares are compared and not counts. The bar is drawn in halves, the upper one
+//! Runs have different numbers of gaps and streams, so shares are compared and not counts. The bar is drawn in halves, the upper one
 //! the first run's, so that it reads without colour: where both reach they are whole, and what stands out is one's own.
 
 use ratatui_core::buffer::Buffer;
@@ -16,8 +16,10 @@ const BARS: u16 = 37;
 /// The plot.
 #[derive(Debug, Clone)]
 pub struct Overlay<'a> {
-    /// What the gaps are.
+    /// What they are, such as `Gaps between token events`.
     pub title: &'a str,
+    /// What stands over their lengths, such as `gap`.
+    pub what: &'a str,
     /// Before and after.
     pub gaps: &'a [Gaps; 2],
 }
@@ -42,7 +44,7 @@ impl Overlay<'_> {
         let width = look.plot_width();
         let mut sheet = sheet(width, last - first + 5);
         sheet.set_string(0, 0, self.title, TITLE);
-        set_right(&mut sheet, 15, 1, "gap", QUIET);
+        set_right(&mut sheet, 15, 1, self.what, QUIET);
         for (end, name) in ENDS.into_iter().zip(["before", "after"]) {
             set_right(&mut sheet, end, 1, name, QUIET);
         }
@@ -102,7 +104,7 @@ fn legend(sheet: &mut Buffer, row: u16) {
         column += name.len() as u16 + 5;
     }
     let rest = sheet.area.width.saturating_sub(column);
-    let what = "share of each run's gaps";
+    let what = "share of each run";
     if usize::from(rest) >= what.len() {
         sheet.set_string(column, row, what, QUIET);
     }
@@ -141,7 +143,8 @@ mod tests {
             width,
             ..Look::default()
         };
-        Overlay { title, gaps }.lines(look).join("\n")
+        let what = "gap";
+        Overlay { title, what, gaps }.lines(look).join("\n")
     }
 
     #[test]
