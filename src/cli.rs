@@ -84,6 +84,8 @@ pub enum Job {
         dripline report 'logs/*' --by hour --since 1d     rotated and packed logs too (.gz, .zst)\n  \
         dripline report dripline.jsonl --where 'model=llama*' --where verdict!=steady\n  \
         dripline report dripline.jsonl --list             a line for each request, its id first\n  \
+        dripline report dripline.jsonl --follow           the summary, redrawn as the log grows\n  \
+        dripline report dripline.jsonl --follow --list --since 1m --where verdict!=steady\n  \
         dripline report dripline.jsonl --csv > requests.csv\n  \
         dripline report dripline.jsonl --parquet requests.parquet\n  \
         dripline report dripline.jsonl --trace trace.json --since 1h\n  \
@@ -161,6 +163,11 @@ pub struct Report {
     /// Only requests that are so, or with != that are not; may be repeated
     #[arg(long = "where", value_name = "KEY=PATTERN")]
     pub wanted: Vec<String>,
+
+    /// Go on as the logs grow: redraw the summary, or print new lines of --list and rows of --csv; rotated
+    /// logs are followed by their names
+    #[arg(long, short = 'f')]
+    pub follow: bool,
 
     /// A line for each request instead of the summary
     #[arg(long, group = "form")]

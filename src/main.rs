@@ -116,6 +116,11 @@ fn run(job: Configured) -> anyhow::Result<ExitCode> {
                 };
                 demo::run(options, &mut anstream::stdout(), signals.reached(1)).await
             }
+            Configured::Report(options) if options.follow => {
+                let signals = Signals::listen()?;
+                let (out, notes) = (BufWriter::new(anstream::stdout()), &mut std::io::stderr());
+                report::follow::run(&options, &mut { out }, notes, signals.reached(1)).await
+            }
             Configured::Report(options) => {
                 let out = BufWriter::new(anstream::stdout());
                 report::run(&options, &mut { out }, &mut std::io::stderr())

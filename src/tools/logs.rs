@@ -4,6 +4,7 @@
 //! - `order`: which of them is read first
 //! - `source`: the bytes of one, unpacked where it is packed
 //! - `blocks`: whole lines of it, with their numbers
+//! - `follow`: files that grow and are rotated
 //! - `line`: what a line gives, a record or what is wrong with it
 //! - `unread`: what is told of lines that gave none
 //!
@@ -13,6 +14,7 @@
 //! A line may also be an object that has the record under `record`, as `dripline probe --json` writes it.
 
 mod blocks;
+mod follow;
 mod line;
 mod names;
 mod order;
@@ -27,6 +29,7 @@ use std::sync::Arc;
 use crate::observe::record::RequestRecord;
 
 pub use blocks::{Block, Blocks, LONGEST};
+pub use follow::{Followed, Piece};
 pub use line::{Versioned, parsed};
 pub use names::unfolded;
 pub use order::oldest_first;

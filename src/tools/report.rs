@@ -6,9 +6,10 @@
 //! - [`print`](mod@print): the summary in the terminal, with its `table` and `pictures`
 //! - [`html`], [`svg`]: the same as a page and as a sheet of pictures, which [`charts`] are; `pages` writes them
 //! - [`facts`], [`meaning`]: words that all of these have in common
-//! - [`each`]: one after the other, for the list and for one that is looked for
+//! - [`each`]: one after the other, for the `list` and for one that is looked for
 //! - [`csv`], [`parquet`], [`json`]: for other programs; [`columns`] are what the rows of the first two have
 //! - [`trace`]: on a time line, for Perfetto; [`file`](mod@file) is what all files are written through
+//! - [`follow`]: going on as the logs grow
 //! - [`explain`]: one request's verdict in full
 //! - [`histories`]: what only several records show
 //! - [`progress`]: how far the reading is
@@ -22,11 +23,13 @@ pub mod explain;
 pub mod facts;
 pub mod figures;
 pub mod file;
+pub mod follow;
 pub mod found;
 pub mod histories;
 pub mod html;
 pub mod json;
 pub mod light;
+mod list;
 pub mod meaning;
 mod pages;
 pub mod parquet;
@@ -53,15 +56,11 @@ use super::logs::{oldest_first, unfolded};
 use super::plot::Look;
 use crate::cli;
 use crate::observe::verdict::words::count;
-use crate::sink::console;
 use choice::Choice;
 use each::Search;
 use pages::Pages;
 use summary::Summary;
 use tally::By;
-
-/// Columns of dripline's own ids.
-const ID: usize = 26;
 
 /// What is wanted of which logs.
 #[derive(Debug)]
@@ -72,6 +71,8 @@ pub struct Options {
     pub form: Form,
     /// Of which records.
     pub choice: Choice,
+    /// To go on as the logs grow, by [`follow::run`].
+    pub follow: bool,
     /// What standard output can take.
     pub look: Look,
     /// Where times of day are.
@@ -110,9 +111,13 @@ impl Options {
                 (None, None) => Form::Summary(typed.by),
             },
         };
+        if typed.follow {
+            follow::check(&form, &typed.logs, look)?;
+        }
         Ok(Options {
             logs: typed.logs,
             form,
+            follow: typed.follow,
             choice: Choice {
                 since: time("--since", typed.since)?,
                 until: time("--until", typed.until)?,
@@ -182,7 +187,7 @@ fn print(options: &Options, out: &mut impl Write, notes: &mut impl Write) -> any
             let pages = Pages::of(html.as_deref(), svg.as_deref())?;
             return pages.write(&summary(by)?, out, notes);
         }
-        Form::List => return list(&files, options, out),
+        Form::List => return list::write(&files, options, out),
         Form::Csv => return rows(&files, options, out, notes),
         Form::Parquet(file) => {
             let (n, unread) = parquet::file(&files, &options.choice, file)?;
@@ -246,32 +251,6 @@ fn told(
         let _ = writeln!(notes, "{line}");
     }
     Ok(())
-}
-
-/// A line each, its id first, so that one can be chosen.
-fn list(files: &[PathBuf], options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
-    let rest = options
-        .look
-        .terminal
-        .map(|columns| columns.saturating_sub(ID + 2));
-    const FAILED: &str = "cannot print them";
-    let head = |out: &mut dyn Write| writeln!(out, "{:ID$}  {}", "id", console::header(rest));
-    let mut is_begun = false;
-    let unread = each::each(files, &options.choice, |record| {
-        if !std::mem::replace(&mut is_begun, true) {
-            head(out).context(FAILED)?;
-        }
-        let line = console::line(&record, &options.zone, rest);
-        let id = console::text::shown(&record.id, ID);
-        writeln!(out, "{id:ID$}  {line}").context(FAILED)
-    })?;
-    if !is_begun {
-        head(out).context(FAILED)?;
-    }
-    if let Some(unread) = unread.told() {
-        writeln!(out, "{unread}").context(FAILED)?;
-    }
-    out.flush().context(FAILED)
 }
 
 #[cfg(test)]

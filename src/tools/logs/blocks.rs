@@ -99,6 +99,37 @@ impl<R: Read> Blocks<R> {
         }
     }
 
+    /// The next block of lines that have their ends, of a log that grows; `None` if there is none yet. A line without one
+    /// waits for it.
+    ///
+    /// # Errors
+    ///
+    /// Reading failed.
+    pub fn read_whole(&mut self) -> io::Result<Option<Block>> {
+        self.ended = false;
+        let mut text = std::mem::take(&mut self.rest);
+        loop {
+            self.read(&mut text);
+            if let Some(end) = memrchr(b'\n', &text) {
+                self.rest = text.split_off(end + 1);
+                return Ok(Some(self.block(text)));
+            }
+            if text.len() >= LONGEST {
+                return Ok(Some(self.left_out()));
+            }
+            if self.ended {
+                self.rest = text;
+                return self.failed.take().map_or(Ok(None), Err);
+            }
+        }
+    }
+
+    /// The line that waits for its end, if it is no longer to be waited for.
+    pub fn give_up(&mut self) -> Option<Block> {
+        let text = std::mem::take(&mut self.rest);
+        (!text.is_empty()).then(|| self.block(text))
+    }
+
     /// Reads one block's worth, less at the end.
     fn read(&mut self, text: &mut Vec<u8>) {
         if self.ended {
@@ -145,76 +176,4 @@ impl<R: Read> Blocks<R> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn all(text: &[u8]) -> Vec<(u64, Vec<u8>, bool)> {
-        let mut blocks = Blocks::of(text);
-        let mut lines = Vec::new();
-        while let Some(block) = blocks.read_block().unwrap() {
-            let own = block.lines();
-            lines.extend(own.map(|(number, line, ended)| (number, line.to_vec(), ended)));
-        }
-        lines
-    }
-
-    #[test]
-    fn lines_are_numbered_and_a_cut_one_is_told() {
-        let line = |number, text: &[u8], ended| (number, text.to_vec(), ended);
-        assert_eq!(
-            all(b"a\n\n b \r\nc"),
-            [
-                line(1, b"a", true),
-                line(3, b"b", true),
-                line(4, b"c", false)
-            ]
-        );
-        assert!(all(b"").is_empty() && all(b"\n\n").is_empty());
-    }
-
-    #[test]
-    fn a_line_that_is_too_long_is_left_out_and_the_next_is_read() {
-        let mut text = vec![b'x'; LONGEST + 7];
-        text.extend(b"\nb\n");
-        let mut blocks = Blocks::of(&text[..]);
-        let first = blocks.read_block().unwrap().unwrap();
-        assert!(first.too_long && first.first == 1 && first.text.is_empty());
-        let second = blocks.read_block().unwrap().unwrap();
-        assert_eq!((second.first, &second.text[..]), (2, &b"b\n"[..]));
-    }
-
-    #[test]
-    fn what_was_read_before_a_failure_is_given_first() {
-        struct Broken;
-        impl Read for Broken {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(io::Error::other("broken"))
-            }
-        }
-        let mut blocks = Blocks::of((&b"a\nb"[..]).chain(Broken));
-        assert_eq!(blocks.read_block().unwrap().unwrap().text, b"a\n");
-        assert_eq!(blocks.read_block().unwrap().unwrap().text, b"b");
-        assert_eq!(blocks.read_block().unwrap_err().to_string(), "broken");
-        assert_eq!(blocks.read_block().unwrap(), None);
-    }
-
-    proptest! {
-        #[test]
-        fn blocks_have_the_lines_of_the_text(
-            lines in prop::collection::vec(("[a-z ]{0,3}", 0usize..400_000), 0..12),
-            ended: bool,
-        ) {
-            let lines: Vec<String> = lines.iter().map(|(text, more)| text.clone() + &"z".repeat(*more)).collect();
-            let text = lines.join("\n") + if ended { "\n" } else { "" };
-            let naive: Vec<_> = text
-                .split('\n')
-                .enumerate()
-                .map(|(i, line)| (i as u64 + 1, line.trim().as_bytes().to_vec()))
-                .filter(|(_, line)| !line.is_empty())
-                .collect();
-            let read: Vec<_> = all(text.as_bytes()).into_iter().map(|(number, line, _)| (number, line)).collect();
-            prop_assert_eq!(read, naive);
-        }
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::summary::Summary;
-use super::tally::Tally;
+use super::tally::{Group, Tally};
 use crate::observe::verdict::words::count;
 use crate::sink::console::text::{duration, grouped, shown, word};
 
@@ -89,9 +89,12 @@ pub fn started(tally: &Tally) -> Option<String> {
 /// How many streams were measured, and how many requests failed.
 pub fn measured(tally: &Tally) -> String {
     let errors: u64 = tally.groups.iter().map(|group| group.errors).sum();
+    // also those whose rows are no longer kept
+    let streams = |group: &Group| group.warm.n + group.cold.n;
+    let streams: u64 = tally.groups.iter().map(streams).sum();
     format!(
         "{}; failed: {}",
-        counted(tally.streams.len() as u64, "stream"),
+        counted(streams, "stream"),
         grouped(errors)
     )
 }

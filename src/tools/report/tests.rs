@@ -8,6 +8,7 @@ use std::fs;
 
 use super::*;
 use crate::observe::record::{End, RequestRecord, Row};
+use crate::sink::console;
 use log::{failed, options, printed, records, stream, write};
 
 fn by(by: By, width: u16) -> String {

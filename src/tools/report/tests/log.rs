@@ -84,6 +84,7 @@ pub fn options(dir: &TempDir, form: Form, width: u16) -> Options {
         logs: vec![dir.path().join("*.jsonl")],
         form,
         choice: Choice::default(),
+        follow: false,
         look: Look {
             width,
             ..Look::default()
