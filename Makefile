@@ -10,6 +10,7 @@ BINARY := target/release/dripline
 TESTED := target/debug/dripline
 PYTHON := .venv/bin/python
 PEERS := tests/peers
+BROWSER := tests/browser
 # How many random streams the property tests send through a real proxy.
 STREAMS := 10000
 QUICK_STREAMS := 500
@@ -22,7 +23,7 @@ CALIBRATE_STREAMS := 3400
 
 step = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help demo test test-quick setup build bench fuzz calibrate clean-parts lint rust fuzz-quick peers calibrate-quick
+.PHONY: help demo test test-quick setup build bench fuzz calibrate clean-parts lint rust fuzz-quick peers browser calibrate-quick
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
@@ -32,9 +33,9 @@ demo: ## simulated server, proxy, a few dozen requests, and the plots (under 20 
 	@$(MAKE) --no-print-directory build
 	@$(BINARY) demo
 
-test: ## everything: lint, docs, unit, property and socket tests, real servers and SDKs, a part of the calibration
+test: ## everything: lint, docs, unit, property and socket tests, real servers and SDKs, a browser, a part of the calibration
 	@scripts/setup.sh test
-	@$(MAKE) --no-print-directory lint rust fuzz-quick peers calibrate-quick STREAMS=$(STREAMS) FULL=1
+	@$(MAKE) --no-print-directory lint rust fuzz-quick peers browser calibrate-quick STREAMS=$(STREAMS) FULL=1
 	@printf '\nmake test: all passed\n'
 
 test-quick: ## the Rust part of `make test`, with fewer random streams
@@ -66,7 +67,7 @@ calibrate: ## real hops, known streams: how often the verdict is right, into doc
 	@$(PYTHON) -m calibrate score
 
 clean-parts: ## remove the Python and npm parts that set-up installed in this checkout
-	rm -rf .venv $(PEERS)/node_modules calibrate/node_modules
+	rm -rf .venv $(PEERS)/node_modules $(BROWSER)/node_modules $(BROWSER)/shots calibrate/node_modules
 
 # The parts of `make test`, each good alone once `make setup` has run.
 
@@ -94,6 +95,11 @@ peers:
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} $(PYTHON) -m pytest $(PEERS)
 	$(call step,real peers: llmock + the official SDKs for Node; another framing of event streams)
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} node --test --test-reporter=spec $(PEERS)/*.test.mjs
+
+browser:
+	$(call step,pages of a real log in Chromium (pictures of them in $(BROWSER)/shots))
+	@cargo build --locked --bin dripline --example frames # as in peers
+	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} node --test --test-reporter=spec $(BROWSER)/*.test.mjs
 
 calibrate-quick:
 	$(call step,a small part of the calibration)

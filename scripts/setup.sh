@@ -5,7 +5,7 @@
 #   scripts/setup.sh demo   the same without rustfmt and clippy
 #   scripts/setup.sh fuzz   Rust as it is, and a C++ compiler
 #   scripts/setup.sh calibrate   `demo`, nginx, HAProxy, and the pinned Python and npm parts of calibrate
-#   scripts/setup.sh test   all of these, and the pinned Python and npm parts of tests/peers
+#   scripts/setup.sh test   all of these, Chromium, and the pinned Python and npm parts of tests/peers and tests/browser
 #
 # System packages come by apt when we are root, else one line says what to install. Python and npm parts
 # go into ignored folders of the checkout (.venv, node_modules beside the list).
@@ -27,11 +27,12 @@ main() {
         npm_parts calibrate
         ;;
     test)
-        system_parts compile readme fuzz peers hops
+        system_parts compile readme fuzz peers hops browser
         rust_components
         python_parts
         python_hops
         npm_parts tests/peers
+        npm_parts tests/browser
         npm_parts calibrate
         ;;
     *) fail "usage: scripts/setup.sh [demo|rust|fuzz|calibrate|test]" ;;
@@ -81,6 +82,9 @@ missing_packages() {
             has node || packages+=(nodejs)
             has npm || packages+=(npm)
             server_path nginx >/dev/null || packages+=(nginx)
+            ;;
+        browser)
+            has chromium || packages+=(chromium)
             ;;
         hops)
             server_path haproxy >/dev/null || packages+=(haproxy)
