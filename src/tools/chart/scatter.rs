@@ -1,7 +1,7 @@
 //! The scatter: a mark for each request, never an average.
 //!
 //! Marks of one look that fall on the same half unit, which is half a pixel or so, are one mark: nobody could tell them
-//! apart. Where there are very many, that grid grows until they are few enough, up to four units, half a mark. A mark stands
+//! apart. Where there are very many, that grid grows until they are few enough, up to four units, less than a mark. A mark stands
 //! where a request is, so a million requests stay a small file and no lonely point is lost.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 use super::Chart;
 use super::frame::{self, ACROSS, Named, UP, x, y};
 use super::marks::{self, Look};
-use super::xml::Xml;
+use super::xml::{Attr, Xml};
 use crate::observe::record::Timing;
 use crate::sink::console::text::grouped;
 
@@ -20,6 +20,8 @@ const MOST: usize = 8_000;
 const GRIDS: [u16; 3] = [2, 4, 8];
 /// So many have a title each, which a pointer finds.
 const TITLED: usize = 500;
+/// How large marks are where there are more.
+const SMALL: f64 = 0.6;
 
 /// A request.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,13 +106,18 @@ impl Scatter<'_> {
     /// Writes the marks of one look: each with a title, or all as one path.
     fn write(&self, xml: &mut Xml, look: Look, cold: bool, places: &[Seen], titled: bool) {
         let class = look.class(cold);
+        // a cloud of small marks keeps its holes
+        let scale = if titled { 1.0 } else { SMALL };
         let path = |seen: &Seen| {
             let share = |halves: u16, length: f64| f64::from(halves) / 2.0 / length;
-            look.path((x(share(seen.place.0, ACROSS)), y(share(seen.place.1, UP))))
+            let at = (x(share(seen.place.0, ACROSS)), y(share(seen.place.1, UP)));
+            look.path((at.0 / scale, at.1 / scale))
         };
         if !titled {
             let all: String = places.iter().map(path).collect();
-            return xml.empty("path", &[("class", &class), ("d", &all)]);
+            let scale = format!("scale({SMALL})");
+            let attrs: [Attr<'_>; 3] = [("class", &class), ("transform", &scale), ("d", &all)];
+            return xml.empty("path", &attrs);
         }
         for seen in places {
             let path = path(seen);
@@ -125,18 +132,19 @@ impl Scatter<'_> {
     }
 }
 
-/// One of all that fall on the same place, few enough to be drawn.
+/// One of all that fall on the same place, few enough to be drawn. Never many more are held than are drawn.
 fn thinned(marks: impl Iterator<Item = ((u16, u16), Timing, bool)>) -> HashMap<Place, Seen> {
     let mut seen = HashMap::new();
+    let (mut cell, mut grids) = (1, GRIDS.into_iter());
     for (first, (place, timing, cold)) in marks.enumerate() {
-        let at = (place.0, place.1, timing, cold);
+        let at = (place.0 / cell, place.1 / cell, timing, cold);
         put(&mut seen, at, Seen { place, first, n: 1 });
-    }
-    for cell in GRIDS {
-        if seen.len() <= MOST {
-            break;
+        while seen.len() > MOST
+            && let Some(next) = grids.next()
+        {
+            cell = next;
+            seen = coarser(seen, cell);
         }
-        seen = coarser(seen, cell);
     }
     seen
 }

@@ -17,9 +17,10 @@ const NAME: usize = 40;
 const ACROSS: f64 = 0.16;
 const UP: f64 = 0.09;
 /// How all of them are to be read.
-const READING: &str = "Each mark is a request whose stream came whole; its shape and colour are the verdict, and a hollow one was cold: \
-    the first to its upstream, or the first after a pause. Marks that nobody could tell apart are drawn once. Scales of \
-    time are logarithmic, so that 20 ms between tokens and a hole of 2 s belong on one picture.";
+const READING: &str = "Each mark is a request whose stream came whole; its shape and colour are the verdict, and a hollow one was \
+    cold: the first to its upstream, or the first after a pause. Marks that nobody could tell apart are drawn once, and rare \
+    verdicts on top, so that an area says nothing of how many there are. Scales of time are logarithmic, so that 20 ms between \
+    tokens and a hole of 2 s belong on one picture.";
 
 /// All pictures, in their order; those of which there is nothing to draw say why.
 pub fn all(tally: &Tally) -> Vec<Panel> {

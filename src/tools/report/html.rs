@@ -37,7 +37,7 @@ const POLICY: &str =
 /// Columns of a log's name.
 const NAME: usize = 60;
 /// Columns of a sentence that a log has.
-const SENTENCE: usize = 600;
+const SENTENCE: usize = 400;
 
 /// The page.
 pub fn text(summary: &Summary) -> String {
