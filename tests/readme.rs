@@ -494,7 +494,7 @@ fn every_flag_and_variable_exists() {
 }
 
 #[test]
-fn every_linked_file_exists() {
+fn every_linked_file_and_heading_exists() {
     let targets: Vec<_> = README
         .split("](")
         .skip(1)
@@ -502,8 +502,18 @@ fn every_linked_file_exists() {
         .filter(|target| !target.starts_with("https://"))
         .collect();
     assert!(targets.contains(&"ARCHITECTURE.md"), "{targets:?}");
+    // as GitHub names headings, those of letters and spaces
+    let anchors: BTreeSet<String> = README
+        .lines()
+        .filter_map(|line| line.strip_prefix('#'))
+        .map(|head| head.trim_start_matches('#').trim())
+        .map(|head| head.to_lowercase().replace(' ', "-"))
+        .collect();
     for target in targets {
-        assert!(root().join(target).exists(), "no {target}");
+        match target.strip_prefix('#') {
+            Some(anchor) => assert!(anchors.contains(anchor), "no heading {anchor}"),
+            None => assert!(root().join(target).exists(), "no {target}"),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 """Fixtures: one llmock for all tests (each test has a model name of its own), and makers of what a test starts itself."""
 
 import pytest
-from support import AlteredLlmock, Keeper, Llmock, Nginx, Proxy, Simulated
+from support import AlteredLlmock, Haproxy, Keeper, Llmock, Nginx, Proxy, Simulated
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def model(request):
 
 @pytest.fixture
 def start(tmp_path):
-    """`start.proxy(url, *options)`, `start.nginx(url, location)`, `start.simulated(script)`, `start.keeper()`; all are stopped with the test."""
+    """`start.proxy(url, *options)`, `start.nginx(url, location)`, `start.haproxy(url, *defaults)`, `start.simulated(script)`, `start.keeper()`; all are stopped with the test."""
     starter = Starter(tmp_path)
     yield starter
     starter.stop_all()
@@ -42,6 +42,9 @@ class Starter:
 
     def nginx(self, upstream, location=""):
         return self._keep(Nginx(upstream, self._new_folder(), location))
+
+    def haproxy(self, upstream, *defaults):
+        return self._keep(Haproxy(upstream, self._new_folder(), *defaults))
 
     def simulated(self, script):
         return self._keep(Simulated(script, self._new_folder()))

@@ -44,6 +44,13 @@ def nginx_binary() -> str:
     return path
 
 
+def haproxy_binary() -> str:
+    path = shutil.which("haproxy", path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
+    if path is None:
+        raise FileNotFoundError("haproxy is missing (`make setup`)")
+    return path
+
+
 def free_port() -> int:
     """A port that nobody listens on now, for programs that cannot say which one they took."""
     with closing(socket.socket()) as s:
@@ -248,6 +255,29 @@ class Nginx:
 
     def stop(self):
         self.process.stop(signal.SIGTERM)
+
+
+class Haproxy:
+    """Debian's HAProxy with the file of `tests/haproxy`, and more lines in its defaults."""
+
+    def __init__(self, upstream: str, folder: Path, *defaults: str):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        conf = (Path(__file__).parents[1] / "haproxy/haproxy.cfg").read_text()
+        for old, new in (
+            ("127.0.0.1:8600", f"127.0.0.1:{self.port}"),
+            ("127.0.0.1:8000", upstream.removeprefix("http://")),
+            ("mode http\n", "".join(f"{line}\n    " for line in ("mode http", *defaults)).rstrip(" ")),
+        ):
+            assert old in conf
+            conf = conf.replace(old, new)
+        file = folder / "haproxy.cfg"
+        file.write_text(conf)
+        self.process = Process("haproxy", [haproxy_binary(), "-db", "-f", file], folder)
+        self.process.wait_for_port(self.port)
+
+    def stop(self):
+        self.process.stop()
 
 
 class Keeper:
