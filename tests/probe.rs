@@ -5,6 +5,9 @@ mod support;
 /// What it says where something is wrong.
 #[path = "probe/faults.rs"]
 mod faults;
+/// Over HTTP/2.
+#[path = "probe/h2.rs"]
+mod h2;
 /// What other programs read of it.
 #[path = "probe/outputs.rs"]
 mod outputs;

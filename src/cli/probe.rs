@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::config::probe::{Field, ProbeApi, ProbeUrl};
+use crate::config::probe::{Field, Http, ProbeApi, ProbeUrl};
 use crate::config::threshold::Threshold;
 use crate::config::{Limit, Span, UpstreamUrl};
 
@@ -65,6 +65,16 @@ pub struct Probe {
     /// Send the key also where others can read it on the way (http to another machine)
     #[arg(long, help_heading = "Request")]
     pub send_key: bool,
+
+    /// Version of HTTP; 2 is agreed on by TLS (ALPN), over http the server is taken to speak it
+    #[arg(
+        long,
+        value_enum,
+        value_name = "VERSION",
+        default_value = "1.1",
+        help_heading = "Request"
+    )]
+    pub http: Http,
 
     /// PEM file of the certificates to trust in place of the system's
     #[arg(long, value_name = "FILE", help_heading = "Request")]

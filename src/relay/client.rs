@@ -1,7 +1,7 @@
 //! A request of dripline's own, and its answer under observation: what `dripline probe` sends.
 //!
 //! It stands where an app stands and looks through the proxy's own instruments: the same connector, the
-//! same tap on the socket with its kernel stamps, the same session, the same observer. So a figure of
+//! same tap on the socket with its kernel stamps, the same session (or HTTP/2), the same observer. So a figure of
 //! the probe and one of the proxy differ by where they were taken, and by nothing else.
 //!
 //! **t0** is when the last byte of the request was with the socket. Where the answer begins before that
@@ -9,31 +9,35 @@
 //! when connecting began. Name resolution, TCP connect and TLS handshake are before t0 and in `upstream`.
 //! Each request has a connection of its own.
 
-use std::future::poll_fn;
+mod h2;
+mod session;
+
 use std::path::Path;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HOST};
-use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use pingora_http::{RequestHeader, ResponseHeader};
 use tokio::time::timeout;
 
 use super::clock::{self, Axis};
 use super::describe;
-use super::exchange::{Piece, cause_of, next_piece};
+use super::exchange::Piece;
 use super::history::Kept;
 use super::load::Gauge;
 use super::tap::{Arrival, Tap};
-use super::upstream::{Connection, Upstream};
+use super::upstream::Upstream;
 use crate::config::UpstreamUrl;
+use crate::config::probe::Http;
 use crate::observe::observer::{Cause, Observer, Options, RequestHead, Stamp};
 use crate::observe::record::{Load, RequestRecord};
+use session::{Session, Step};
 
 /// A server, asked by one program.
 pub struct Client {
     upstream: Upstream,
+    http: Http,
     gauge: Gauge,
     history: Kept,
     limit: Option<Duration>,
@@ -60,12 +64,14 @@ impl Client {
     /// It is cold when the server was not asked before, or not for `cold_after`.
     pub fn new(
         url: UpstreamUrl,
+        http: Http,
         ca: Option<&Path>,
         limit: Option<Duration>,
         cold_after: Duration,
     ) -> Client {
         Client {
-            upstream: Upstream::at(url, ca),
+            upstream: Upstream::at(url, ca).speaking(http),
+            http,
             gauge: Gauge::new(cold_after),
             history: Kept::default(),
             limit,
@@ -112,7 +118,10 @@ impl Client {
             let connection = self.upstream.connect(true).await.map_err(|e| e.cause())?;
             let facts = describe::connection(self.url(), &connection.facts, 1, None);
             asking.observer.on_upstream(facts);
-            asking.run(connection, &head, request.body).await
+            let tap = connection.tap.clone();
+            let session =
+                Session::begin(self.http, self.url(), connection, &head, request.body).await?;
+            asking.run(session, &tap).await
         };
         let ended = match self.limit {
             Some(limit) => timeout(limit, exchange).await,
@@ -152,6 +161,9 @@ impl Client {
         field(&mut head, "X-Request-Id".to_owned(), id)?;
         let length = HeaderValue::from(request.body.len());
         field(&mut head, cased(&CONTENT_LENGTH), length)?;
+        if self.http == Http::Two {
+            head.set_version(Version::HTTP_2);
+        }
         Ok(head)
     }
 }
@@ -192,47 +204,29 @@ struct Asking {
 }
 
 impl Asking {
-    async fn run(
-        &mut self,
-        connection: Connection,
-        head: &RequestHeader,
-        body: Bytes,
-    ) -> Result<(), Cause> {
-        let Connection {
-            mut session, tap, ..
-        } = connection;
-        // The tap takes every write; these only fill its queue.
-        let written = session.write_request_header(Box::new(head.clone())).await;
-        written.map_err(|_| Cause::Refused)?;
-        let _ = session.write_request_body(body, false).await;
-        let _ = session.finish_request_body().await;
-        // A first try on its own: the request is away before anything is read.
-        if let Poll::Ready(sent) = poll_fn(|cx| Poll::Ready(tap.poll_drain(cx))).await {
-            self.on_sent(&tap, sent);
-        }
+    async fn run(&mut self, mut session: Session, tap: &Tap) -> Result<(), Cause> {
         let mut head_wanted = true;
         loop {
-            let piece = tokio::select! {
-                biased;
-                sent = poll_fn(|cx| tap.poll_drain(cx)), if tap.is_pending() => {
-                    self.on_sent(&tap, sent);
+            let piece = match session.step(tap, head_wanted).await {
+                Step::Sent(sent) => {
+                    self.on_sent(tap, sent);
                     continue;
                 }
-                piece = next_piece(&mut session, head_wanted) => piece,
+                Step::Piece(piece) => piece,
             };
             if !self.begun {
                 self.begin(tap.arrival().map_or_else(clock::now, |arrival| arrival.at));
             }
             match piece {
-                Ok(Piece::Head(head)) => head_wanted = self.on_head(&tap, &head)?,
-                Ok(Piece::Body(bytes)) => self.on_body(&tap, &bytes),
+                Ok(Piece::Head(head)) => head_wanted = self.on_head(tap, &head)?,
+                Ok(Piece::Body(bytes)) => self.on_body(tap, &bytes),
                 Ok(Piece::End) => {
-                    self.on_end(&tap);
+                    self.on_end(tap);
                     return Ok(());
                 }
-                Err(error) => {
-                    self.on_end(&tap);
-                    return Err(cause_of(&tap, &error));
+                Err(cause) => {
+                    self.on_end(tap);
+                    return Err(cause);
                 }
             }
         }

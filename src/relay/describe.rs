@@ -133,6 +133,8 @@ fn framing(head: &ResponseHeader, request: &Method) -> Option<Framing> {
     );
     if bodiless || head.status.is_informational() || request == Method::HEAD {
         None
+    } else if head.version == Version::HTTP_2 {
+        Some(Framing::H2)
     } else if let Some(coding) = head.headers.get_all(TRANSFER_ENCODING).iter().next_back() {
         // Any other last coding ends with the connection (RFC 9112 section 6.3).
         let last = coding.as_bytes().rsplit(|byte| *byte == b',').next();

@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 
 use pingora_core::ErrorType;
 use pingora_core::connectors::{ConnectorOptions, TransportConnector};
-use pingora_core::protocols::Stream;
 use pingora_core::protocols::http::client::HttpSession;
 use pingora_core::protocols::http::v1::client::HttpSession as Http1Session;
+use pingora_core::protocols::{ALPN, Stream};
 use pingora_core::upstreams::peer::HttpPeer;
 
 use super::clock;
 use super::pool::Pool;
 use super::tap::Tap;
+use crate::config::probe::Http;
 use crate::config::{ProxyConfig, UpstreamUrl};
 use crate::observe::observer::{Cause, ErrorKind};
 
@@ -27,6 +28,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// The server behind the proxy.
 pub struct Upstream {
     url: UpstreamUrl,
+    http: Http,
     connector: TransportConnector,
     connect_timeout: Option<Duration>,
     pool: Pool,
@@ -132,11 +134,18 @@ impl Upstream {
         options.ca_file = ca.map(|path| path.display().to_string());
         Upstream {
             url,
+            http: Http::One,
             connector: TransportConnector::new(Some(options)),
             connect_timeout: None,
             pool: Pool::new(Duration::ZERO),
             known: Mutex::new(Vec::new()),
         }
+    }
+
+    /// The same, with new connections for another version of HTTP: over https it is what is asked for (ALPN, RFC 7301), over
+    /// http the server is known to speak it.
+    pub fn speaking(self, http: Http) -> Self {
+        Upstream { http, ..self }
     }
 
     /// Where requests go.
@@ -164,6 +173,7 @@ impl Upstream {
         for addr in addrs {
             let peer = self.peer(addr);
             match self.connector.new_stream(&peer).await {
+                Ok(stream) if !self.is_understood(&stream) => last = ConnectError::Tls,
                 Ok(stream) => return Ok(Connection::new(stream, addr, dns)),
                 Err(error) => last = ConnectError::of(&error),
             }
@@ -215,7 +225,16 @@ impl Upstream {
         // The name is never empty: an empty one would switch certificate checks off.
         let mut peer = HttpPeer::new(addr, self.url.tls, self.url.host.clone());
         peer.options.connection_timeout = self.connect_timeout;
+        if self.http == Http::Two {
+            peer.options.alpn = ALPN::H2;
+        }
         peer
+    }
+
+    /// A server may ignore what it was asked to speak.
+    fn is_understood(&self, stream: &Stream) -> bool {
+        let is_agreed = || stream.selected_alpn_proto() == Some(ALPN::H2);
+        self.http == Http::One || !self.url.tls || is_agreed()
     }
 }
 

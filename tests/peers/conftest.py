@@ -40,8 +40,8 @@ class Starter:
     def proxy(self, upstream, *options):
         return self._keep(Proxy(upstream, self._new_folder(), *options))
 
-    def nginx(self, upstream, location=""):
-        return self._keep(Nginx(upstream, self._new_folder(), location))
+    def nginx(self, upstream, location="", listen=""):
+        return self._keep(Nginx(upstream, self._new_folder(), location, listen))
 
     def haproxy(self, upstream, *defaults):
         return self._keep(Haproxy(upstream, self._new_folder(), *defaults))

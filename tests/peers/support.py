@@ -223,7 +223,7 @@ class Simulated:
 class Nginx:
     """Debian's nginx as it comes (its nginx.conf, with paths of its own): HTTP/1.0 to its upstream, buffering on."""
 
-    def __init__(self, upstream: str, folder: Path, location: str = ""):
+    def __init__(self, upstream: str, folder: Path, location: str = "", listen: str = ""):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         temp_paths = "".join(
@@ -244,7 +244,7 @@ class Nginx:
                 access_log off;
                 {temp_paths}
                 server {{
-                    listen 127.0.0.1:{self.port};
+                    listen 127.0.0.1:{self.port} {listen};
                     location / {{ proxy_pass {upstream}; {location} }}
                 }}
             }}

@@ -62,7 +62,7 @@ fn unreachable(server: &str, kind: Option<ErrorKind>) -> String {
             "did not accept a connection in time; look for a firewall on the way"
         }
         Some(ErrorKind::Tls) => {
-            "failed the TLS handshake: it speaks no TLS (write http://), or its certificate is not trusted (see --ca)"
+            "failed the TLS handshake: it speaks no TLS (write http://), its certificate is not trusted (see --ca), or it does not speak the HTTP of --http"
         }
         _ => "could not be connected to; see whether it is up",
     };

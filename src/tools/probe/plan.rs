@@ -1,6 +1,5 @@
 //! Everything that is settled before the first run: where requests go, what they say, what they are called.
 
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -12,7 +11,7 @@ use super::body::{self, Question};
 use super::key::Key;
 use super::run::{Run, Side};
 use crate::cli;
-use crate::config::probe::Field;
+use crate::config::probe::{Field, Http};
 use crate::config::{self, Limit, UpstreamUrl};
 use crate::relay::client::{Client, Request};
 use crate::sink::console::text::shown;
@@ -51,8 +50,7 @@ impl Plan {
         probe: &cli::Probe,
         variable: impl Fn(&str) -> Option<String>,
     ) -> anyhow::Result<Plan> {
-        let ca = probe.ca.as_deref();
-        if let Some(path) = ca
+        if let Some(path) = probe.ca.as_deref()
             && let Err(problem) = config::check_certificates(path)
         {
             bail!("--ca {}: {problem}", path.display());
@@ -84,7 +82,7 @@ impl Plan {
         let mut roads = vec![Road {
             side: Side::Direct,
             request: keys.added_to(template.clone(), server, &mut notes)?,
-            client: client(server.clone(), ca, probe.timeout),
+            client: client(server.clone(), probe),
         }];
         if let Some(via) = &probe.via {
             let through = Request {
@@ -94,7 +92,7 @@ impl Plan {
             roads.push(Road {
                 side: Side::Through,
                 request: keys.added_to(through, via, &mut notes)?,
-                client: client(via.clone(), ca, probe.timeout),
+                client: client(via.clone(), probe),
             });
         }
         Ok(Plan {
@@ -155,8 +153,9 @@ impl Keys {
     }
 }
 
-fn client(url: UpstreamUrl, ca: Option<&Path>, Limit(limit): Limit) -> Client {
-    Client::new(url, ca, limit, COLD_AFTER)
+fn client(url: UpstreamUrl, probe: &cli::Probe) -> Client {
+    let Limit(limit) = probe.timeout;
+    Client::new(url, probe.http, probe.ca.as_deref(), limit, COLD_AFTER)
 }
 
 /// The user's fields, and those of ours whose names are not among them.
@@ -182,8 +181,12 @@ fn told(probe: &cli::Probe, api: &str) -> String {
         Some(model) => format!("model {}", shown(model, NAME)),
         None => "no model named".to_owned(),
     };
+    let http = match probe.http {
+        Http::One => "",
+        Http::Two => " over HTTP/2",
+    };
     format!(
-        "{api}, {model}, prompt of {} characters, at most {} tokens",
+        "{api}{http}, {model}, prompt of {} characters, at most {} tokens",
         probe.prompt.chars().count(),
         probe.max_tokens
     )
@@ -201,8 +204,12 @@ fn legend(probe: &cli::Probe) -> String {
         (None, at_once) => format!(", {at_once} at a time"),
     };
     let prompt = probe.prompt.chars().count();
+    let http = match probe.http {
+        Http::One => "",
+        Http::Two => ", HTTP/2",
+    };
     format!(
-        "{model} at {}{load}, prompt of {prompt}",
+        "{model} at {}{http}{load}, prompt of {prompt}",
         probe.url.server.authority
     )
 }

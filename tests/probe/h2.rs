@@ -1,0 +1,212 @@
+//! A server of HTTP/2 with a script, by the crate `h2`: what came in one read is one chunk, at its own time.
+
+use std::future::Future;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::time::Duration;
+
+use ::h2::server::{self, SendResponse};
+use ::h2::{Reason, RecvStream, SendStream};
+use bytes::Bytes;
+use http::{Request, Response};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::time::sleep;
+
+use super::{probe, rows, stderr};
+use crate::support::{DONE, event};
+
+const PAUSE: Duration = Duration::from_millis(60);
+
+type Answer = SendResponse<Bytes>;
+
+/// A server that answers each request by `script`.
+fn serve<F, S>(script: S) -> SocketAddr
+where
+    S: Fn(Request<RecvStream>, Answer) -> F + Send + Copy + 'static,
+    F: Future<Output = ()> + 'static,
+{
+    let listener = StdListener::bind("127.0.0.1:0").expect("a free port");
+    let addr = listener.local_addr().expect("it is bound");
+    listener.set_nonblocking(true).expect("a switch");
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let all = async {
+            let listener = TcpListener::from_std(listener).expect("a listener");
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::task::spawn_local(async move {
+                    let _ = stream.set_nodelay(true);
+                    let mut connection = server::handshake(stream).await.expect("a preface");
+                    while let Some(Ok((request, answer))) = connection.accept().await {
+                        tokio::task::spawn_local(script(request, answer));
+                    }
+                });
+            }
+        };
+        tokio::task::LocalSet::new().block_on(&runtime, all);
+    });
+    addr
+}
+
+fn begin(answer: &mut Answer) -> SendStream<Bytes> {
+    let head = Response::builder()
+        .header("content-type", "text/event-stream")
+        .header("server", "scripted");
+    answer
+        .send_response(head.body(()).unwrap(), false)
+        .expect("a stream")
+}
+
+fn data(stream: &mut SendStream<Bytes>, text: impl Into<Bytes>, is_last: bool) {
+    stream
+        .send_data(text.into(), is_last)
+        .expect("the client is there");
+}
+
+async fn words(_: Request<RecvStream>, mut answer: Answer) {
+    answer_in_words(&mut answer).await;
+}
+
+async fn answer_in_words(answer: &mut Answer) {
+    let mut stream = begin(answer);
+    for _ in 0..4 {
+        sleep(PAUSE).await;
+        data(&mut stream, event("word "), false);
+    }
+    data(&mut stream, DONE, true);
+}
+
+fn record(addr: SocketAddr, more: &[&str]) -> Value {
+    let url = format!("http://{addr}");
+    let args = ["--http", "2", "--runs", "1", "--warmup", "0", "--timeline"];
+    let mut rows = rows(&[&[url.as_str()], &args[..], more].concat());
+    assert_eq!(rows.len(), 1);
+    rows.remove(0)["record"].take()
+}
+
+#[test]
+fn each_piece_has_its_own_time() {
+    let record = record(serve(words), &[]);
+    assert_eq!(
+        (&record["end"], &record["api"]),
+        (&"complete".into(), &"chat".into())
+    );
+    assert_eq!(record["request"]["http"], "2");
+    assert_eq!(record["upstream"]["http"], "2");
+    assert_eq!(record["response"]["framing"], "h2");
+    assert_eq!(record["response"]["server"], "scripted");
+    assert_eq!(record["counts"]["token_events"], 4);
+    assert!(
+        record["counts"]["chunks"].as_u64().unwrap() >= 4,
+        "{record}"
+    );
+    if cfg!(target_os = "linux") {
+        assert_eq!(record["stamps"], "kernel");
+    }
+    let pause = PAUSE.as_secs_f64() * 1000.0;
+    assert!(
+        record["ttft_ms"].as_f64().unwrap() > 0.9 * pause,
+        "{record}"
+    );
+    let gaps = &record["gaps"]["token"];
+    assert_eq!(gaps["n"], 3);
+    assert!(gaps["p50_ms"].as_f64().unwrap() > 0.5 * pause, "{record}");
+}
+
+#[test]
+fn frames_of_one_read_are_one_chunk() {
+    async fn at_once(_: Request<RecvStream>, mut answer: Answer) {
+        let mut stream = begin(&mut answer);
+        sleep(PAUSE).await;
+        for _ in 0..4 {
+            data(&mut stream, event("word "), false);
+        }
+        sleep(PAUSE).await;
+        data(&mut stream, DONE, true);
+    }
+    let record = record(serve(at_once), &[]);
+    assert_eq!(record["counts"]["token_events"], 4);
+    assert_eq!(record["counts"]["chunks"], 2, "{record}");
+}
+
+#[test]
+fn a_prompt_larger_than_the_window_arrives_whole() {
+    async fn measured(request: Request<RecvStream>, mut answer: Answer) {
+        let told = request.headers()["content-length"].clone();
+        assert!(request.headers().get("host").is_none() && request.uri().authority().is_some());
+        let mut body = request.into_body();
+        let mut got = 0;
+        while let Some(Ok(bytes)) = body.data().await {
+            got += bytes.len();
+            sleep(Duration::from_millis(5)).await;
+            let _ = body.flow_control().release_capacity(bytes.len());
+        }
+        assert_eq!(told, got.to_string().as_str());
+        answer_in_words(&mut answer).await;
+    }
+    let prompt = "rain ".repeat(24_000);
+    let record = record(serve(measured), &[&prompt]);
+    assert_eq!(record["end"], "complete");
+    assert!(record["request"]["bytes"].as_u64() > Some(120_000));
+    assert!(record["at"]["sent_ms"].as_f64() >= Some(0.0), "{record}");
+}
+
+#[test]
+fn a_stream_that_is_reset_is_a_cut() {
+    async fn reset(_: Request<RecvStream>, mut answer: Answer) {
+        let mut stream = begin(&mut answer);
+        data(&mut stream, event("word "), false);
+        sleep(PAUSE).await;
+        stream.send_reset(Reason::INTERNAL_ERROR);
+    }
+    let addr = serve(reset);
+    let output = probe(&[
+        &format!("http://{addr}"),
+        "--http",
+        "2",
+        "--runs",
+        "1",
+        "--warmup",
+        "0",
+        "--json",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(row["record"]["end"], "upstream_reset", "{row}");
+    assert_eq!(row["record"]["counts"]["token_events"], 1);
+}
+
+#[test]
+fn a_server_that_leaves_and_one_that_speaks_http_1_are_told() {
+    for (says, ends) in [
+        ("", "truncated"),
+        (
+            "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+            "upstream_invalid",
+        ),
+    ] {
+        let listener = StdListener::bind("127.0.0.1:0").unwrap();
+        let addr = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(says.as_bytes());
+        });
+        let output = probe(&[
+            &format!("http://{addr}"),
+            "--http",
+            "2",
+            "--runs",
+            "1",
+            "--warmup",
+            "0",
+            "--json",
+        ]);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(row["record"]["end"], ends, "{row}");
+    }
+}
