@@ -14,11 +14,12 @@ use support::{PATIENCE, now, pause};
 use tempfile::TempDir;
 
 /// A whole record of a real request.
-const RECORD: &str = include_str!("haproxy/after.jsonl");
+const RECORDS: &str = include_str!("haproxy/after.jsonl");
 
 /// A line of the log: a record with this id.
 fn line(id: &str) -> String {
-    let mut record: Value = serde_json::from_str(RECORD).expect("it is a record");
+    let mut record: Value =
+        serde_json::from_str(RECORDS.lines().next().unwrap()).expect("it is a record");
     record["id"] = json!(id);
     format!("{record}\n")
 }
