@@ -177,6 +177,8 @@ async fn start_dripline(more: &[&str], upstream: SocketAddr) -> Outcome<(Child, 
             &format!("http://{upstream}"),
             "--listen",
             &listen.to_string(),
+            "--admin",
+            "127.0.0.1:0",
         ])
         .args(more)
         .stdout(Stdio::null())

@@ -153,7 +153,7 @@ class Rig:
         upstream = self.hop_ports.get(name, self.emitter_port)
         listen = self.dripline_ports[name]
         command = [dripline_binary(), "proxy", "--upstream", f"http://127.0.0.1:{upstream}", "--listen", f"127.0.0.1:{listen}"]
-        command += ["--timeline", "--log", self.log(name), "--quiet", "--instance", name, "--log-level", "warn"]
+        command += ["--timeline", "--log", self.log(name), "--admin", "off", "--quiet", "--instance", name, "--log-level", "warn"]
         program = Program(f"dripline-{name}", command, self.folder, [listen])
         self.started.append(program)
         return program

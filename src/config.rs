@@ -5,6 +5,7 @@
 //! the file and the defaults below it. A mistake is an error that names where it is and what to
 //! write instead; nothing is guessed.
 
+mod admin;
 mod error;
 mod example;
 mod file;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use clap::{Args, Command};
 
+pub use admin::{Access, Admin, AdminAddr, Recent, Token};
 pub use error::ConfigError;
 pub use example::example;
 pub use settings::{DEFAULTS, Settings};
@@ -65,6 +67,8 @@ pub struct ProxyConfig {
     pub log_client_addr: bool,
     /// Idle time of the upstream from which a request counts as cold.
     pub cold_after: Duration,
+    /// The page, the API and the metrics; `None` for none.
+    pub admin: Option<Admin>,
     /// Whether the console line per request is left out.
     pub quiet: bool,
     /// Least severe diagnostics that are printed.
@@ -92,7 +96,9 @@ pub fn load(settings: Settings) -> Result<ProxyConfig, ConfigError> {
         Some(path) => file::read(path)?,
         None => Settings::default(),
     };
-    let config = complete(settings.over(file))?;
+    let settings = settings.over(file);
+    let admin_asked = settings.admin.is_some();
+    let config = complete(settings, admin_asked)?;
     if is_loop(&config.upstream, config.listen) {
         return Err(ConfigError::Loop(config.listen));
     }
@@ -105,7 +111,7 @@ pub fn load(settings: Settings) -> Result<ProxyConfig, ConfigError> {
     Ok(config)
 }
 
-fn complete(settings: Settings) -> Result<ProxyConfig, ConfigError> {
+fn complete(settings: Settings, admin_asked: bool) -> Result<ProxyConfig, ConfigError> {
     let defaults: Settings =
         toml::from_str(DEFAULTS).expect("DEFAULTS is valid, as every start and test shows");
     let settings = settings.over(defaults);
@@ -123,6 +129,9 @@ fn complete(settings: Settings) -> Result<ProxyConfig, ConfigError> {
         no_body_hash: Some(no_body_hash),
         log_client_addr: Some(log_client_addr),
         cold_after: Some(Span(cold_after)),
+        admin: Some(admin),
+        admin_open: Some(admin_open),
+        admin_recent: Some(recent),
         quiet: Some(quiet),
         log_level: Some(log_level),
         ..
@@ -130,7 +139,9 @@ fn complete(settings: Settings) -> Result<ProxyConfig, ConfigError> {
     else {
         unreachable!("DEFAULTS sets each of these, as every start and test shows")
     };
+    let token = settings.admin_token;
     Ok(ProxyConfig {
+        admin: Admin::of(admin, admin_asked, token, admin_open, recent)?,
         upstream: settings.upstream.ok_or(ConfigError::NoUpstream)?,
         listen,
         preserve_host,

@@ -8,6 +8,7 @@
 //! - [`config`]: flags, environment and file become one typed configuration
 //! - [`relay`]: the edge: sockets, pingora and the clock
 //! - [`sink`]: where records go
+//! - [`live`]: what a running proxy shows of itself
 //! - [`cli`]: the command line
 //! - [`tools`]: the commands
 
@@ -18,6 +19,8 @@ pub mod config;
 pub mod relay;
 
 pub mod sink;
+
+pub mod live;
 
 pub mod cli;
 

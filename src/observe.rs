@@ -22,11 +22,13 @@
 //! - [`verdict`]: who held the stream back
 //! - [`record`]: the result, and its versioned shape
 //! - [`across`]: what only several records show
+//! - [`drip`]: a tick for each chunk, for a picture of a stream that still runs
 
 pub mod across;
 pub mod bursts;
 pub mod content;
 pub mod dialect;
+pub mod drip;
 pub mod encoding;
 pub mod framing;
 pub mod media;

@@ -11,6 +11,7 @@
 //! - [`describe`]: what heads say, for the record
 //! - [`observation`]: the observer at arm's length: it may fail, the relay may not
 //! - [`load`], [`history`]: what the requests to the upstream have to do with each other
+//! - [`running`]: the requests that are open now
 //! - [`client`]: a request of dripline's own, measured with the same instruments
 //! - [`reply`]: the few answers that are dripline's own
 
@@ -24,6 +25,7 @@ pub mod load;
 pub mod observation;
 pub mod pool;
 pub mod reply;
+pub mod running;
 pub mod server;
 mod socket;
 pub mod tap;
@@ -34,13 +36,16 @@ use std::sync::Arc;
 use http::HeaderValue;
 use tokio::sync::watch;
 
+pub use running::Running;
 pub use server::Proxy;
 
 use crate::config::ProxyConfig;
+use crate::observe::drip::Drip;
 use crate::observe::record::RequestRecord;
 
-/// Takes each request's record, once. Called on the relay's threads: it must not block.
-pub type Emit = Arc<dyn Fn(RequestRecord) + Send + Sync>;
+/// Takes each request's record, once, and its ticks where there is a board of open requests. Called on the relay's
+/// threads: it must not block.
+pub type Emit = Arc<dyn Fn(RequestRecord, Drip) + Send + Sync>;
 
 /// Where the proxy is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +68,8 @@ pub struct Shared {
     /// What the latest records have in common; asked once a request, at its end.
     history: history::Kept,
     emit: Emit,
+    /// The open requests, where someone wants to see them.
+    running: Option<Arc<Running>>,
     phase: watch::Receiver<Phase>,
 }
 
@@ -79,6 +86,7 @@ impl Shared {
             gauge: load::Gauge::new(config.cold_after),
             history: history::Kept::default(),
             emit,
+            running: config.admin.is_some().then(Arc::default),
             phase,
             config: config.clone(),
         })

@@ -99,10 +99,9 @@ impl Sinks {
     }
 
     /// Hands a record to every sink. Never blocks; a full queue loses the record and counts it.
-    pub fn emit(&self, record: RequestRecord) {
-        let record = Arc::new(record);
+    pub fn emit(&self, record: &Arc<RequestRecord>) {
         for queue in self.queues.iter() {
-            queue.push(Arc::clone(&record));
+            queue.push(Arc::clone(record));
         }
     }
 
@@ -144,10 +143,10 @@ mod tests {
         let path = dir.path().join("log.jsonl");
         let sinks = Sinks::start(vec![Sink::Jsonl(Jsonl::append_to(&path).unwrap())]).unwrap();
         for n in 0..500 {
-            sinks.emit(RequestRecord {
+            sinks.emit(&Arc::new(RequestRecord {
                 id: n.to_string(),
                 ..sample()
-            });
+            }));
         }
         assert_eq!(
             sinks.close(),

@@ -5,13 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms, and what each may import besides itself.
-const ROOMS: [(&str, &[&str]); 6] = [
+const ROOMS: [(&str, &[&str]); 7] = [
     ("observe", &[]),
     ("config", &[]),
     ("relay", &["observe", "config"]),
     ("sink", &["observe"]),
+    ("live", &["observe", "config", "relay", "sink"]),
     ("cli", &["config"]),
-    ("tools", &["observe", "config", "relay", "sink", "cli"]),
+    (
+        "tools",
+        &["observe", "config", "relay", "sink", "live", "cli"],
+    ),
 ];
 
 /// What must not be named in `observe`.

@@ -4,8 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::config::{LogTarget, ProxyConfig};
 
-/// Where it listens (`local`, as bound), what it does with requests, and how to point an app at it.
-pub fn announcement(config: &ProxyConfig, local: SocketAddr) -> String {
+/// Where it listens (`local`, as bound), what it does with requests, where it shows them (`live`), and how to point an
+/// app at it.
+pub fn announcement(config: &ProxyConfig, local: SocketAddr, live: Option<SocketAddr>) -> String {
     let log = match &config.log {
         LogTarget::File(path) => format!("{} (JSON Lines, appended)", path.display()),
         LogTarget::Stdout => "standard output (JSON Lines)".to_owned(),
@@ -27,6 +28,7 @@ pub fn announcement(config: &ProxyConfig, local: SocketAddr) -> String {
         format!("  upstream      {}", config.upstream),
         format!("  records       {log}"),
     ];
+    lines.extend(live.map(|live| format!("  live          http://{}", reachable(live))));
     lines.extend(
         config
             .label
@@ -77,7 +79,8 @@ mod tests {
             ..settings
         })
         .unwrap();
-        announcement(&config, local.parse().unwrap())
+        let live = config.admin.as_ref().map(|admin| admin.addr);
+        announcement(&config, local.parse().unwrap(), live)
     }
 
     #[test]
@@ -87,6 +90,7 @@ mod tests {
           listening on  http://127.0.0.1:8080
           upstream      http://127.0.0.1:8000
           records       dripline.jsonl (JSON Lines, appended)
+          live          http://127.0.0.1:8090
 
         Point an app at it:  OPENAI_BASE_URL=http://127.0.0.1:8080/v1
         Ctrl-C ends it; open streams get up to 30 s to finish.

@@ -11,6 +11,8 @@ pub enum ConfigError {
     NoUpstream,
     /// The upstream is the address that dripline itself listens on.
     Loop(SocketAddr),
+    /// Anyone on the network could read the admin side.
+    AdminUnguarded(SocketAddr),
     /// The file of `--config` cannot be read.
     Unreadable {
         /// The file.
@@ -50,6 +52,11 @@ impl fmt::Display for ConfigError {
                 f,
                 "--upstream is the address dripline listens on itself ({listen}), so requests would go in circles; \
                  give the server's own port to --upstream, or another one to --listen"
+            ),
+            ConfigError::AdminUnguarded(addr) => write!(
+                f,
+                "--admin {addr}: others can reach this address, and would see each request's path, model and timing; ask \
+                 for a token with --admin-token (or DRIPLINE_ADMIN_TOKEN), or say with --admin-open that all may see it"
             ),
             ConfigError::Unreadable { path, cause } => write!(
                 f,

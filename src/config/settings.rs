@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Deserialize;
 
+use super::admin::{AdminAddr, Recent, Token};
 use super::upstream::UpstreamUrl;
 use super::values::{Limit, ListenAddr, LogLevel, LogTarget, Recorded, Span, text};
 
@@ -28,6 +29,9 @@ timeline = false
 no-body-hash = false
 log-client-addr = false
 cold-after = "60s"
+admin = "127.0.0.1:8090"
+admin-open = false
+admin-recent = "10000"
 quiet = false
 log-level = "info"
 "#;
@@ -38,6 +42,7 @@ upstream = "http://127.0.0.1:8000"
 upstream-ca = "/etc/ssl/private-ca.pem"
 instance = "edge-1"
 label = "client flush off"
+admin-token = "from-openssl-rand-hex-16"
 "#;
 
 /// One layer of settings. The flag `--pool-idle` is the variable `DRIPLINE_POOL_IDLE` and the key
@@ -165,6 +170,46 @@ pub struct Settings {
     #[serde(deserialize_with = "text")]
     pub cold_after: Option<Span>,
 
+    /// Address of the page, the API and the metrics, or off
+    #[arg(
+        long,
+        env = "DRIPLINE_ADMIN",
+        value_name = "ADDR:PORT|off",
+        help_heading = "Admin"
+    )]
+    #[serde(deserialize_with = "text")]
+    pub admin: Option<AdminAddr>,
+
+    /// Secret that the admin side asks for (better as the variable: others see a command line); needed
+    /// where others can reach it
+    #[arg(
+        long,
+        env = "DRIPLINE_ADMIN_TOKEN",
+        value_name = "TOKEN",
+        help_heading = "Admin"
+    )]
+    #[serde(deserialize_with = "text")]
+    pub admin_token: Option<Token>,
+
+    /// Let everyone who reaches the admin side see it
+    #[arg(
+        long,
+        env = "DRIPLINE_ADMIN_OPEN",
+        value_name = "BOOL",
+        help_heading = "Admin"
+    )]
+    pub admin_open: Option<bool>,
+
+    /// How many recent requests the page keeps, about 4 kB each
+    #[arg(
+        long,
+        env = "DRIPLINE_ADMIN_RECENT",
+        value_name = "N",
+        help_heading = "Admin"
+    )]
+    #[serde(deserialize_with = "text")]
+    pub admin_recent: Option<Recent>,
+
     /// Print no line per request
     #[arg(
         long,
@@ -216,6 +261,10 @@ impl Settings {
             no_body_hash: self.no_body_hash.or(lower.no_body_hash),
             log_client_addr: self.log_client_addr.or(lower.log_client_addr),
             cold_after: self.cold_after.or(lower.cold_after),
+            admin: self.admin.or(lower.admin),
+            admin_token: self.admin_token.or(lower.admin_token),
+            admin_open: self.admin_open.or(lower.admin_open),
+            admin_recent: self.admin_recent.or(lower.admin_recent),
             quiet: self.quiet.or(lower.quiet),
             log_level: self.log_level.or(lower.log_level),
             config: self.config.or(lower.config),

@@ -24,7 +24,7 @@ use super::verdict::{self, Facts};
 use body::Body;
 
 pub use super::record::ErrorKind;
-pub use input::{Cause, Options, RequestHead, ResponseHead, Stamp};
+pub use input::{Cause, Options, Progress, RequestHead, ResponseHead, Stamp};
 
 /// One request under observation.
 pub struct Observer {
@@ -163,6 +163,25 @@ impl Observer {
     /// Reading had to stop for a slow client: later arrivals may be late.
     pub fn on_arrival_uncertain(&mut self) {
         self.arrival_uncertain = true;
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        let timeline = &self.timeline;
+        Progress {
+            sent_us: timeline.at.sent,
+            header_us: timeline.at.header,
+            first_token_us: timeline.at.first_token,
+            last_us: timeline.last_arrival(),
+            chunks: timeline.n_chunks,
+            events: timeline.n_events,
+            tokens: timeline.n_tokens,
+        }
+    }
+
+    /// The model asked for, as far as the request was read.
+    pub fn model(&self) -> Option<String> {
+        self.request_facts().model
     }
 
     /// No more figures: something in here failed. What was measured stands.

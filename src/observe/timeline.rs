@@ -116,6 +116,11 @@ impl Timeline {
         }
     }
 
+    /// When something last came from the upstream; 0 before that.
+    pub fn last_arrival(&self) -> Us {
+        self.now
+    }
+
     /// The last byte of the request's body came.
     pub fn on_request_end(&mut self, at: Us) {
         self.at.request_end = Some(at);

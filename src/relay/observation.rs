@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::clock::{self, Axis};
+use super::running::Entry;
 use super::{Phase, Shared};
 use crate::observe::observer::{Cause, Observer, Options, RequestHead};
 
@@ -15,6 +16,8 @@ pub struct Observation {
     axis: Axis,
     /// Whether it is one of the requests that keep the upstream busy.
     counted: bool,
+    /// Its place on the board of open requests, if there is one.
+    entry: Option<Entry>,
     shared: Arc<Shared>,
 }
 
@@ -33,10 +36,13 @@ impl Observation {
             head.load = shared.gauge.enter(t0);
         }
         tracing::debug!(id = head.id, "a request came");
+        let board = shared.running.as_ref();
+        let entry = board.map(|running| running.enter(t0, &head));
         Observation {
             observer: Some(Observer::new(head, options)),
             axis: Axis::from(t0),
             counted,
+            entry,
             shared: shared.clone(),
         }
     }
@@ -59,6 +65,13 @@ impl Observation {
         }
     }
 
+    /// Shows on the board how far the request is.
+    pub fn show(&self) {
+        if let (Some(entry), Some(observer)) = (&self.entry, &self.observer) {
+            entry.show(observer.progress(), || observer.model());
+        }
+    }
+
     /// The end: makes the record and emits it.
     pub fn finish(mut self, cause: Cause) {
         self.emit(cause);
@@ -77,7 +90,8 @@ impl Observation {
             Ok(mut record) => {
                 self.shared.history.add_to(&mut record);
                 tracing::debug!(id = record.id, end = ?record.end, "the request ended");
-                (self.shared.emit)(record);
+                let drip = self.entry.as_ref().map(Entry::take_drip);
+                (self.shared.emit)(record, drip.unwrap_or_default());
             }
             Err(_) => {
                 tracing::error!("a record was lost: the observer failed at its end (please report)")

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::tap::Tap;
-use super::{Emit, Phase, Shared, clock, exchange};
+use super::{Emit, Phase, Running, Shared, clock, exchange};
 use crate::config::ProxyConfig;
 
 /// Pause after a failed accept (most often: out of file descriptors), so that it cannot spin.
@@ -55,6 +55,16 @@ impl Proxy {
     /// The address that was bound: the real port when port 0 was asked for.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
+    }
+
+    /// The open requests; `None` where the configuration has no admin side to show them.
+    pub fn running(&self) -> Option<Arc<Running>> {
+        self.shared.running.clone()
+    }
+
+    /// Where it is in its life.
+    pub fn phase(&self) -> watch::Receiver<Phase> {
+        self.phase.subscribe()
     }
 
     /// Serves until `stop` is ready, then drains: no new connections, idle ones close at once,

@@ -1,4 +1,6 @@
-//! `dripline proxy`: the relay and the sinks, wired together.
+//! `dripline proxy`: the relay, the sinks and the admin side, wired together.
+
+mod admin;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -24,17 +26,28 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
     let console = (!config.quiet).then(|| Sink::Console(Console::new(output(&config.log))));
     let sinks = Sinks::start(log.into_iter().chain(console).collect());
     let sinks = Arc::new(sinks.context("cannot start the threads that write records")?);
+    let admin = admin::bind(config.admin.as_ref())?;
+    let recent = admin.as_ref().map(|admin| admin.recent.clone());
     let emit: Emit = {
         let (sinks, all) = (sinks.clone(), config.record == Recorded::All);
-        Arc::new(move |record| {
+        Arc::new(move |record, drip| {
             if all || record.is_generation_or_stream() {
-                sinks.emit(record);
+                let record = Arc::new(record);
+                sinks.emit(&record);
+                if let Some(recent) = &recent {
+                    recent.push(record, drip);
+                }
             }
         })
     };
     let proxy = Proxy::bind(&config, emit).await?;
-    announce(&config, announcement(&config, proxy.local_addr())).await;
+    let page = admin.as_ref().map(|admin| admin.listener.addr());
+    let admin = admin
+        .map(|admin| admin.serve(&config, &proxy))
+        .transpose()?;
+    announce(&config, announcement(&config, proxy.local_addr(), page)).await;
     proxy.run(signals.reached(1), signals.reached(2)).await;
+    drop(admin);
 
     // Waits for the writers' threads, so it stays away from the threads that serve.
     let totals = tokio::task::spawn_blocking(move || sinks.close()).await?;

@@ -174,6 +174,8 @@ class Proxy:
     def __init__(self, upstream: str, folder: Path, *options):
         self.log = folder / "dripline.jsonl"
         command = [dripline_binary(), "proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "--log", self.log]
+        if "--admin" not in options:
+            command += ["--admin", "127.0.0.1:0"]
         self.process = Process("dripline", [*command, *options], folder)
         upstream_port = upstream.rsplit(":", 1)[1].split("/")[0]
         announced = self.process.wait_for_line(rf"127\.0\.0\.1:(?!{upstream_port}\b)(\d+)\b")

@@ -63,6 +63,7 @@ impl Proxy {
             .args(["proxy", "--listen", "127.0.0.1:0", "--upstream", url])
             .args(default("--record", "all"))
             .args(default("--log", &log))
+            .args(default("--admin", "127.0.0.1:0"))
             .args(args)
             .stdout(out("stdout"))
             .stderr(out("stderr"));
@@ -73,16 +74,21 @@ impl Proxy {
             child,
             dir,
         };
-        proxy.addr = proxy.announced();
+        proxy.addr = proxy.announced(ANNOUNCEMENT);
         proxy
     }
 
-    /// The address that it says it listens on.
-    fn announced(&mut self) -> SocketAddr {
+    /// The address of its admin side.
+    pub fn admin(&mut self) -> SocketAddr {
+        self.announced("  live ")
+    }
+
+    /// The address that stands behind `what` in what it says at first.
+    fn announced(&mut self, what: &str) -> SocketAddr {
         let deadline = now() + PATIENCE;
         loop {
             let told = self.told();
-            let addr = told.split_once(ANNOUNCEMENT).and_then(|(_, after)| {
+            let addr = told.split_once(what).and_then(|(_, after)| {
                 let addr = after.trim_start().strip_prefix("http://")?;
                 // What ends the address shows that it is all there.
                 let end = addr.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ':')?;

@@ -24,6 +24,25 @@ impl Default for Options {
     }
 }
 
+/// How far a request is that still runs. Times are µs from `t0`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Last byte of the request written upstream.
+    pub sent_us: Option<u64>,
+    /// Final response header in.
+    pub header_us: Option<u64>,
+    /// First token event.
+    pub first_token_us: Option<u64>,
+    /// When the upstream last gave a sign of life; 0 before that.
+    pub last_us: u64,
+    /// Socket reads that brought body bytes.
+    pub chunks: u64,
+    /// Events of any kind.
+    pub events: u64,
+    /// Token events.
+    pub tokens: u64,
+}
+
 /// What the request's head says.
 #[derive(Debug, Clone, Default)]
 pub struct RequestHead {

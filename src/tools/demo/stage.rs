@@ -16,6 +16,7 @@ use crate::tools::simulate::{Scenario, Simulator};
 const SETTINGS: &str = r#"
 listen = "127.0.0.1:0"
 log = "off"
+admin = "off"
 instance = "demo"
 drain = "1s"
 timeline = true
@@ -58,7 +59,7 @@ impl Stage {
             .context("the demo's settings")?;
         // in a demo there are a few dozen records, so nothing needs to bound them
         let (sender, records) = mpsc::unbounded_channel();
-        let emit = move |record| {
+        let emit = move |record, _| {
             // nobody receives once the demo is over
             let _ = sender.send(record);
         };

@@ -78,6 +78,7 @@ impl Pump<'_> {
             (Ok(()), Some(at)) => {
                 let at = self.observation.axis().at(at);
                 self.observation.tell(|observer| observer.on_sent(at));
+                self.observation.show();
                 self.rearm();
             }
             (Ok(()), None) => {}

@@ -85,6 +85,7 @@ impl Pump<'_> {
         let described = describe::response(head, &method);
         self.observation
             .tell(|observer| observer.on_header(at, described));
+        self.observation.show();
         if !describe::is_framed(&forwarded, &method) || *self.phase.borrow() != Phase::Running {
             self.down.set_keepalive(None);
         }
@@ -129,6 +130,7 @@ impl Pump<'_> {
                 new_chunk = false;
             }
         });
+        self.observation.show();
     }
 
     /// An end that came with bytes has their time; one without (FIN, reset) is seen now.
