@@ -27,7 +27,7 @@ main() {
         npm_parts calibrate
         ;;
     test)
-        system_parts compile readme fuzz peers hops browser
+        system_parts compile readme fuzz peers hops metrics browser
         rust_components
         python_parts
         python_hops
@@ -88,6 +88,9 @@ missing_packages() {
             ;;
         hops)
             server_path haproxy >/dev/null || packages+=(haproxy)
+            ;;
+        metrics) # prometheus and its promtool
+            has promtool && server_path prometheus >/dev/null || packages+=(prometheus)
             ;;
         esac
     done

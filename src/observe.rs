@@ -16,6 +16,7 @@
 //! - [`content`]: what all events together said
 //! - [`timeline`]: when everything came and went
 //! - [`stats`]: figures over gaps and bursts
+//! - [`distribution`]: how all values of a request lie, as counts that can be added up
 //! - [`bursts`]: runs of events that came at once
 //! - [`summary`]: the timeline in figures
 //! - [`outcome`]: how the request ended
@@ -28,6 +29,7 @@ pub mod across;
 pub mod bursts;
 pub mod content;
 pub mod dialect;
+pub mod distribution;
 pub mod drip;
 pub mod encoding;
 pub mod framing;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::dialect::Api;
+use super::distribution::{Distribution, Distributions};
 use super::outcome::{Outcome, Reading};
 use super::record::{
     Coalescing, Flag, Origin, Rates, Request, RequestRecord, Response, SCHEMA, Timing, Upstream,
@@ -276,6 +277,13 @@ impl Observer {
             },
             hold: summary.hold,
             timeline: summary.rows,
+            distributions: Some(Box::new(match self.body.reading() {
+                Reading::Events => summary.distributions,
+                _ => Distributions {
+                    events_per_chunk: Distribution::default(),
+                    ..summary.distributions
+                },
+            })),
         }
     }
 }

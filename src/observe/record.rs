@@ -23,6 +23,7 @@ pub use row::{Row, token_gaps};
 pub use verdict::{Cut, CutKind, Finding, Side, Timing, Verdict};
 
 pub use super::dialect::Api;
+use super::distribution::Distributions;
 
 /// Version of the record's shape.
 pub const SCHEMA: u32 = 1;
@@ -97,6 +98,9 @@ pub struct RequestRecord {
     pub verdict: Option<Verdict>,
     /// One row per chunk, when asked for.
     pub timeline: Option<Vec<Row>>,
+    /// How all values lie, for the metrics. No part of the JSON: `None` where the record comes from a log.
+    #[serde(skip)]
+    pub distributions: Option<Box<Distributions>>,
 }
 
 impl RequestRecord {

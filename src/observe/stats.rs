@@ -154,6 +154,18 @@ impl Sorted {
         }
     }
 
+    /// How many values are at most `bound`; those of a histogram as near as it tells them apart.
+    pub fn up_to(&self, bound: Us) -> u64 {
+        match &self.0.histogram {
+            Some(histogram) => histogram.count_between(0, bound),
+            None => {
+                let Samples { exact, long, .. } = &self.0;
+                let short = exact.partition_point(|&value| Us::from(value) <= bound);
+                (short + long.partition_point(|&value| value <= bound)) as u64
+            }
+        }
+    }
+
     /// The sum of the values above `bound`.
     pub fn sum_above(&self, bound: Us) -> Us {
         match &self.0.histogram {

@@ -1,6 +1,7 @@
 //! The timeline in figures: what of the record comes from times and counts alone.
 
 use super::bursts::{self, Burst};
+use super::distribution::{Distribution, Distributions, GAP_BOUNDS, HOLD_BOUNDS};
 use super::record::{
     Coalescing, GapStats, Gaps, Hold, Marks, Rates, Row, Silence, Stall, Stamps, Tokens,
 };
@@ -44,6 +45,8 @@ pub struct Summary {
     pub coalescing: Coalescing,
     /// The proxy's own delay.
     pub hold: Hold,
+    /// How all values lie.
+    pub distributions: Distributions,
     /// Rows of the timeline.
     pub rows: Option<Vec<Row>>,
     /// Whether rows are missing.
@@ -78,20 +81,35 @@ impl Summary {
             after_token: pause.after_token,
             catch_up_events: bursts::length_from(log, pause.event, within),
         });
+        let chunk = Distances::of(timeline.chunks);
+        let blocked = timeline.hold.blocked();
+        let delays = timeline.hold.into_sorted();
+        let gaps = |of: &Distances| Distribution::of(&of.gaps, &GAP_BOUNDS);
+        let distributions = Distributions {
+            chunk_gaps: gaps(&chunk),
+            event_gaps: gaps(&event),
+            token_gaps: gaps(&token),
+            hold: Distribution::of(&delays, &HOLD_BOUNDS),
+            events_per_chunk: timeline
+                .crowds
+                .distribution(timeline.n_chunks, timeline.n_events),
+            stalls: token.gaps.n() - token.gaps.up_to(threshold - 1),
+        };
         Summary {
             at: timeline.at,
-            chunk: Distances::of(timeline.chunks),
+            chunk,
             stalls: stalls.collect(),
             silence: silence(&timeline.silence),
             coalescing: Coalescing {
                 events_per_chunk_max: Some(timeline.most_events),
-                chunks_with_many_events: Some(timeline.crowded_chunks),
+                chunks_with_many_events: Some(timeline.crowds.of_many()),
                 events_split_over_chunks: Some(timeline.split_events),
                 burst_events: shown(&bursts, |burst| burst.events),
                 burst_bytes: shown(&bursts, |burst| burst.bytes),
                 burst_period_ms: bursts::period(&bursts).map(in_ms),
             },
-            hold: hold(timeline.hold, &timeline.backlog),
+            hold: hold(&delays, blocked, &timeline.backlog),
+            distributions,
             event,
             token,
             bursts,
@@ -218,9 +236,7 @@ fn silence(silence: &timeline::Silence) -> Silence {
     }
 }
 
-fn hold(hold: timeline::Hold, backlog: &timeline::Backlog) -> Hold {
-    let blocked = hold.blocked();
-    let delays = hold.into_sorted();
+fn hold(delays: &Sorted, blocked: Us, backlog: &timeline::Backlog) -> Hold {
     Hold {
         p50_us: delays.percentile(50),
         p99_us: delays.percentile(99),

@@ -6,6 +6,7 @@
 //! the byte arrived that dispatches it.
 
 mod backlog;
+mod crowd;
 mod hold;
 mod log;
 mod silence;
@@ -15,6 +16,7 @@ use super::content::Event;
 use super::record::{Row, Stamps};
 use super::stats::{Series, Us};
 pub use backlog::Backlog;
+pub use crowd::Crowds;
 pub use hold::Hold;
 pub use log::{EventLog, Logged};
 pub use silence::Silence;
@@ -89,8 +91,8 @@ pub struct Timeline {
     pub bytes: u64,
     /// Most events in a chunk.
     pub most_events: u64,
-    /// Chunks with more than one event.
-    pub crowded_chunks: u64,
+    /// Chunks by their events.
+    pub crowds: Crowds,
     /// Events that came in more than one chunk.
     pub split_events: u64,
     chunk: Chunk,
@@ -177,11 +179,11 @@ impl Timeline {
     pub fn on_event(&mut self, event: Event) {
         let at = self.now;
         self.n_events += 1;
+        self.crowds.on_event(self.chunk.events);
         self.chunk.events += 1;
         self.at.first_event.get_or_insert(at);
         self.log.on_event(self.events.push(at), event.is_token());
         self.split_events += u64::from(self.chunk.events == 1 && self.chunk.continues);
-        self.crowded_chunks += u64::from(self.chunk.events == 2);
         self.most_events = self.most_events.max(self.chunk.events);
         if let Some(row) = self.row() {
             row.3 += 1;
@@ -306,7 +308,7 @@ mod tests {
         assert_eq!(
             (
                 timeline.split_events,
-                timeline.crowded_chunks,
+                timeline.crowds.of_many(),
                 timeline.most_events
             ),
             (1, 1, 2)

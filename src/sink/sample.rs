@@ -72,5 +72,6 @@ pub(crate) fn sample() -> RequestRecord {
             findings: Vec::new(),
         }),
         timeline: None,
+        distributions: None,
     }
 }

@@ -1,13 +1,18 @@
 //! Whole records, as they stand in the log.
 
 use super::support::*;
+use crate::observe::distribution::GAP_BOUNDS;
 use crate::observe::observer::{Cause, Observer, Options, RequestHead, ResponseHead, Stamp};
 use crate::observe::record::{Framing, Load, RequestRecord, ServerSays, Upstream};
 
 fn assert_golden(name: &str, record: &RequestRecord) {
     let json = serde_json::to_string(record).unwrap();
     let back: RequestRecord = serde_json::from_str(&json).unwrap();
-    assert_eq!(&back, record, "a record must survive the log");
+    let written = RequestRecord {
+        distributions: None,
+        ..record.clone()
+    };
+    assert_eq!(back, written, "a record must survive the log");
     insta::assert_json_snapshot!(name, record);
 }
 
@@ -104,4 +109,41 @@ fn a_request_that_was_never_answered() {
     let mut script = chat().silent().asking("");
     script.options.timeline = false;
     assert_golden("client_gone", &script.cut(500.0, Cause::ClientGone));
+}
+
+/// What the log leaves out agrees with what it has.
+#[test]
+fn the_distributions_count_what_the_quantiles_are_of() {
+    let record = chat()
+        .at(50.0, role())
+        .every(60.0, 20.0, 10, |_| word())
+        .at(640.0, joined([word(), word(), finish(), done()]))
+        .end(641.0);
+    let all = record.distributions.as_deref().unwrap();
+    let gaps = &all.token_gaps;
+    // Nine of 20 ms, one of 400 ms, one of none at all.
+    assert_eq!((gaps.n, gaps.sum), (record.gaps.token.n, 580_000));
+    let up_to = |us| gaps.up_to[GAP_BOUNDS.iter().position(|bound| *bound == us).unwrap()];
+    assert_eq!(
+        [500, 10_000, 20_000, 320_000, 400_000].map(up_to),
+        [1, 1, 10, 10, 11]
+    );
+    assert_eq!((all.stalls, record.stalls.len()), (1, 1));
+    assert_eq!(all.chunk_gaps.n, record.gaps.chunk.n);
+    assert_eq!(all.event_gaps.n, record.gaps.event.n);
+    // Eleven chunks with one event, one with four.
+    let crowds = &all.events_per_chunk;
+    assert_eq!((crowds.n, crowds.sum), (12, 15));
+    assert_eq!(crowds.up_to[..4], [0, 11, 11, 12]);
+}
+
+#[test]
+fn a_body_that_is_no_stream_has_no_events_per_chunk() {
+    let record = chat()
+        .typed(Some("application/json"))
+        .asking("{}")
+        .at(50.0, "{}")
+        .end(51.0);
+    let all = record.distributions.unwrap();
+    assert_eq!((all.events_per_chunk.n, record.counts.chunks), (0, 1));
 }

@@ -209,6 +209,7 @@ impl Part<'_> {
             error: None,
             verdict: self.verdict.map(Judged::into_verdict),
             timeline: self.timeline,
+            distributions: None,
         }
     }
 }
