@@ -1,4 +1,5 @@
-//! Where records go: [`jsonl`] (the log, which is the truth) and [`console`] (a line to watch).
+//! Where records go: [`jsonl`] (the log, which is the truth), [`console`] (a line to watch) and [`metrics`] (all
+//! requests so far, for Prometheus).
 //!
 //! The relay hands a record over with [`Sinks::emit`] and never waits. Each sink has a queue of
 //! bounded weight and a thread of its own, so a stuck disk does not silence the terminal, nor a
@@ -7,6 +8,7 @@
 
 pub mod console;
 pub mod jsonl;
+pub mod metrics;
 mod queue;
 #[cfg(test)]
 mod sample;
@@ -20,6 +22,7 @@ use crate::observe::record::RequestRecord;
 
 pub use console::{Console, Output};
 pub use jsonl::Jsonl;
+pub use metrics::Metrics;
 
 use queue::Queue;
 
@@ -33,6 +36,8 @@ pub enum Sink {
     Jsonl(Jsonl),
     /// A readable line for each.
     Console(Console),
+    /// Counters and histograms.
+    Metrics(Arc<Metrics>),
 }
 
 impl Sink {
@@ -40,6 +45,16 @@ impl Sink {
         match self {
             Sink::Jsonl(jsonl) => jsonl.name(),
             Sink::Console(_) => "the terminal".to_owned(),
+            Sink::Metrics(_) => "the metrics".to_owned(),
+        }
+    }
+
+    /// What metrics call it: no name of a file.
+    fn kind(&self) -> &'static str {
+        match self {
+            Sink::Jsonl(_) => "log",
+            Sink::Console(_) => "terminal",
+            Sink::Metrics(_) => "metrics",
         }
     }
 
@@ -48,7 +63,7 @@ impl Sink {
     fn patience(&self) -> Duration {
         Duration::from_secs(match self {
             Sink::Jsonl(_) => 10,
-            Sink::Console(_) => 1,
+            Sink::Console(_) | Sink::Metrics(_) => 1,
         })
     }
 
@@ -57,6 +72,7 @@ impl Sink {
         match self {
             Sink::Jsonl(jsonl) => jsonl.write(record),
             Sink::Console(console) => console.write(record),
+            Sink::Metrics(metrics) => metrics.write(record),
         }
     }
 }
@@ -66,6 +82,8 @@ impl Sink {
 pub struct Totals {
     /// The sink.
     pub name: String,
+    /// What kind of sink it is, in one word.
+    pub kind: &'static str,
     /// Records that got there.
     pub written: u64,
     /// Records that did not: no room in the queue, or a failed write.
@@ -103,6 +121,11 @@ impl Sinks {
         for queue in self.queues.iter() {
             queue.push(Arc::clone(record));
         }
+    }
+
+    /// What became of the records so far; of those that still wait nothing is known.
+    pub fn totals(&self) -> Vec<Totals> {
+        self.queues.iter().map(Queue::totals).collect()
     }
 
     /// Waits until all that was emitted before is written (10 s at most for a log, 1 s for a terminal) and says what
@@ -152,6 +175,7 @@ mod tests {
             sinks.close(),
             [Totals {
                 name: path.display().to_string(),
+                kind: "log",
                 written: 500,
                 lost: 0
             }]

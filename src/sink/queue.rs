@@ -26,6 +26,7 @@ enum Message {
 pub(super) struct Queue {
     /// What the sink is called.
     pub(super) name: String,
+    kind: &'static str,
     sender: Sender<Message>,
     patience: Duration,
     /// Disconnects when the thread has ended.
@@ -44,7 +45,7 @@ struct Counts {
 impl Queue {
     /// Starts the thread of `sink`.
     pub(super) fn start(mut sink: Sink) -> std::io::Result<Self> {
-        let (name, patience) = (sink.name(), sink.patience());
+        let (name, kind, patience) = (sink.name(), sink.kind(), sink.patience());
         let counts = Arc::new(Counts::default());
         let (sender, receiver) = channel();
         let (alive, ended) = channel::<()>();
@@ -65,6 +66,7 @@ impl Queue {
             })?;
         Ok(Queue {
             name,
+            kind,
             patience,
             sender,
             ended: Mutex::new(ended),
@@ -99,9 +101,18 @@ impl Queue {
             tracing::error!("{} takes nothing; gave up on {lost} records", self.name);
         }
         Totals {
-            name: self.name.clone(),
-            written,
             lost,
+            ..self.totals()
+        }
+    }
+
+    /// What became of the records so far.
+    pub(super) fn totals(&self) -> Totals {
+        Totals {
+            name: self.name.clone(),
+            kind: self.kind,
+            written: self.counts.written.load(Relaxed),
+            lost: self.lost(),
         }
     }
 
