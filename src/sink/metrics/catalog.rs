@@ -239,11 +239,11 @@ pub fn table() -> String {
         };
         let buckets = match about.bounds {
             [first, .., last] => format!(
-                ", {} buckets to {}{} from {}",
+                ", {} bounds from {} to {}{}",
                 about.bounds.len(),
+                about.shown(*first),
                 about.shown(*last),
                 about.unit.as_ref().map_or("", |_| " s"),
-                about.shown(*first),
             ),
             _ => String::new(),
         };

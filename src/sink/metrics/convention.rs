@@ -5,7 +5,7 @@
 //! metrics of clients. Their "chunk" is an event that carries output, as reasoning and tool calls do.
 
 use crate::observe::dialect::Api;
-use crate::observe::record::{End, ErrorKind, RequestRecord};
+use crate::observe::record::{End, ErrorKind, RequestRecord, Upstream};
 use crate::sink::console::text::word;
 
 /// A call of a generative AI.
@@ -31,12 +31,11 @@ impl Operation {
             return None; // asks for answers that are kept, or deletes them
         }
         let (name, provider) = called(path)?;
-        let upstream = record.upstream.name.as_deref().unwrap_or_default();
-        let (address, port) = upstream.rsplit_once(':').unwrap_or((upstream, ""));
+        let (address, port) = server(&record.upstream);
         Some(Operation {
             name,
             provider,
-            address: address.trim_matches(['[', ']']).to_owned(),
+            address: address.to_owned(),
             port: port.to_owned(),
             error: error(record),
         })
@@ -63,6 +62,22 @@ fn called(path: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
+/// Address and port of the upstream; the port that its scheme implies where the name has none.
+fn server(upstream: &Upstream) -> (&str, &str) {
+    let name = upstream.name.as_deref().unwrap_or_default();
+    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (address, port) = match name.rsplit_once(':') {
+        Some((address, port)) if is_port(port) => (address, port),
+        _ => (
+            name,
+            upstream
+                .tls
+                .map_or("", |tls| if tls { "443" } else { "80" }),
+        ),
+    };
+    (address.trim_matches(['[', ']']), port)
+}
+
 /// The status where that is what failed, else the record's word for it. Also who ended the operation before
 /// its time is told here: its duration is none of a whole one.
 fn error(record: &RequestRecord) -> String {
@@ -79,7 +94,7 @@ fn error(record: &RequestRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::record::{ErrorInfo, Request, Response, Upstream};
+    use crate::observe::record::{ErrorInfo, Request, Response};
     use crate::sink::sample::sample;
 
     fn posted(path: &str) -> RequestRecord {
@@ -129,14 +144,18 @@ mod tests {
 
     #[test]
     fn the_server_is_the_one_behind_the_proxy() {
-        for (name, address, port) in [
-            (Some("vllm.internal:8000"), "vllm.internal", "8000"),
-            (Some("[::1]:8000"), "::1", "8000"),
-            (None, "", ""),
+        for (name, tls, address, port) in [
+            (Some("vllm.internal:8000"), None, "vllm.internal", "8000"),
+            (Some("[::1]:8000"), Some(false), "::1", "8000"),
+            (Some("[::1]"), Some(false), "::1", "80"),
+            (Some("api.openai.com"), Some(true), "api.openai.com", "443"),
+            (Some("api.openai.com"), None, "api.openai.com", ""),
+            (None, None, "", ""),
         ] {
             let record = RequestRecord {
                 upstream: Upstream {
                     name: name.map(str::to_owned),
+                    tls,
                     ..Upstream::default()
                 },
                 ..posted("/v1/chat/completions")
