@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use clap::{Args, Command};
 
-pub use admin::{Access, Admin, AdminAddr, Recent, Token};
+pub use admin::{Access, Admin, AdminAddr, Models, Recent, Token};
 pub use error::ConfigError;
 pub use example::example;
 pub use settings::{DEFAULTS, Settings};
@@ -132,6 +132,7 @@ fn complete(settings: Settings, admin_asked: bool) -> Result<ProxyConfig, Config
         admin: Some(admin),
         admin_open: Some(admin_open),
         admin_recent: Some(recent),
+        metrics_models: Some(models),
         quiet: Some(quiet),
         log_level: Some(log_level),
         ..
@@ -141,7 +142,7 @@ fn complete(settings: Settings, admin_asked: bool) -> Result<ProxyConfig, Config
     };
     let token = settings.admin_token;
     Ok(ProxyConfig {
-        admin: Admin::of(admin, admin_asked, token, admin_open, recent)?,
+        admin: Admin::of(admin, admin_asked, token, admin_open, recent, models)?,
         upstream: settings.upstream.ok_or(ConfigError::NoUpstream)?,
         listen,
         preserve_host,

@@ -3,12 +3,14 @@
 //! ```text
 //! relay → running (what is open) ─┐
 //!      └→ recent (what has ended) ┴→ row → api, events → server → guard → whoever asks
+//! sinks → metrics ───────────────────→ scrape ──────┘
 //! ```
 //!
 //! - [`recent`]: the requests that ended last
 //! - [`row`]: what is said of one
 //! - [`api`]: JSON for pages and programs, `/healthz` and `/readyz`
 //! - [`events`]: the same as it happens, by server-sent events
+//! - [`scrape`]: the metrics
 //! - [`guard`]: who may see it, and what answers tell a browser
 //! - [`server`]: its address and its thread
 //!
@@ -20,6 +22,7 @@ pub mod events;
 pub mod guard;
 pub mod recent;
 pub mod row;
+pub mod scrape;
 pub mod server;
 
 use std::sync::Arc;
@@ -28,6 +31,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::relay::{Phase, Running};
 use recent::Recent;
+use scrape::Scrape;
 
 pub use server::{Listener, Server};
 
@@ -40,6 +44,8 @@ pub struct Live {
     pub recent: Arc<Recent>,
     /// What is open.
     pub running: Arc<Running>,
+    /// All requests so far, in numbers.
+    pub scrape: Scrape,
     /// Where the proxy is in its life.
     pub phase: watch::Receiver<Phase>,
     /// For those who get events: each looks at all that is open, so there are but so many.
@@ -55,12 +61,14 @@ impl Live {
         about: About,
         recent: Arc<Recent>,
         running: Arc<Running>,
+        scrape: Scrape,
         phase: watch::Receiver<Phase>,
     ) -> Live {
         Live {
             about: Arc::new(about),
             recent,
             running,
+            scrape,
             phase,
             places: Arc::new(Semaphore::new(PLACES)),
         }

@@ -253,6 +253,7 @@ fn only_those_who_may_see_it_do() {
         "/api/running",
         "/api/events",
         "/api/requests/x",
+        "/metrics",
     ] {
         let (status, head, _) = get(admin, path);
         assert_eq!(status, 401, "{path}");

@@ -18,6 +18,8 @@ pub struct Admin {
     pub access: Access,
     /// Requests that are kept for the page.
     pub recent: usize,
+    /// Models that have metrics of their own.
+    pub models: usize,
 }
 
 /// Who may see the admin side.
@@ -43,6 +45,7 @@ impl Admin {
         token: Option<Token>,
         open: bool,
         Recent(recent): Recent,
+        Models(models): Models,
     ) -> Result<Option<Admin>, ConfigError> {
         let Some(addr) = addr else {
             return Ok(None);
@@ -58,6 +61,7 @@ impl Admin {
             asked,
             access,
             recent,
+            models,
         }))
     }
 }
@@ -136,6 +140,24 @@ impl FromStr for Recent {
     }
 }
 
+/// How many models have metrics of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Models(pub usize);
+
+impl FromStr for Models {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const MOST: usize = 10_000;
+        match text.parse() {
+            Ok(n @ 0..=MOST) => Ok(Models(n)),
+            _ => Err(format!(
+                "'{text}' is not a number from 0 to {MOST}; write for example 100 (about 300 series each)"
+            )),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +166,14 @@ mod tests {
 
     fn admin(addr: &str, token: Option<&str>, open: bool) -> Result<Option<Admin>, ConfigError> {
         let token = token.map(|token| token.parse().unwrap());
-        Admin::of(addr.parse().unwrap(), true, token, open, Recent(10))
+        Admin::of(
+            addr.parse().unwrap(),
+            true,
+            token,
+            open,
+            Recent(10),
+            Models(9),
+        )
     }
 
     #[test]
@@ -189,5 +218,6 @@ mod tests {
             "{error}"
         );
         assert!("0".parse::<Recent>().is_err() && "-1".parse::<Recent>().is_err());
+        assert!("0".parse() == Ok(Models(0)) && "many".parse::<Models>().is_err());
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Deserialize;
 
-use super::admin::{AdminAddr, Recent, Token};
+use super::admin::{AdminAddr, Models, Recent, Token};
 use super::upstream::UpstreamUrl;
 use super::values::{Limit, ListenAddr, LogLevel, LogTarget, Recorded, Span, text};
 
@@ -32,6 +32,7 @@ cold-after = "60s"
 admin = "127.0.0.1:8090"
 admin-open = false
 admin-recent = "10000"
+metrics-models = "100"
 quiet = false
 log-level = "info"
 "#;
@@ -210,6 +211,16 @@ pub struct Settings {
     #[serde(deserialize_with = "text")]
     pub admin_recent: Option<Recent>,
 
+    /// How many models have metrics of their own, about 300 series each; the others share the label "other"
+    #[arg(
+        long,
+        env = "DRIPLINE_METRICS_MODELS",
+        value_name = "N",
+        help_heading = "Admin"
+    )]
+    #[serde(deserialize_with = "text")]
+    pub metrics_models: Option<Models>,
+
     /// Print no line per request
     #[arg(
         long,
@@ -265,6 +276,7 @@ impl Settings {
             admin_token: self.admin_token.or(lower.admin_token),
             admin_open: self.admin_open.or(lower.admin_open),
             admin_recent: self.admin_recent.or(lower.admin_recent),
+            metrics_models: self.metrics_models.or(lower.metrics_models),
             quiet: self.quiet.or(lower.quiet),
             log_level: self.log_level.or(lower.log_level),
             config: self.config.or(lower.config),

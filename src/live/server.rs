@@ -12,7 +12,7 @@ use axum::routing::get;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use super::{Live, api, events, guard};
+use super::{Live, api, events, guard, scrape};
 use crate::config::Access;
 
 /// An address that was bound.
@@ -101,6 +101,7 @@ fn app(live: Live, access: Access) -> Router {
         .route("/api/requests/{id}", get(api::request))
         .route("/api/running", get(api::running))
         .route("/api/events", get(events::events))
+        .route("/metrics", get(scrape::metrics))
         .fallback(api::nothing)
         .route_layer(from_fn_with_state(access, guard::check));
     // whether it lives is no secret, and those who ask have no token

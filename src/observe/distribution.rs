@@ -23,11 +23,11 @@ pub const HOLD_BOUNDS: [Us; 14] = [
 /// Bounds of the number of events that one chunk completed.
 pub const EVENTS_BOUNDS: [u64; 9] = [0, 1, 2, 4, 8, 16, 32, 64, 128];
 
-/// How the values of one kind lie. Without values it is empty.
+/// How the values of one kind lie.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Distribution {
-    /// How many values are at most each bound, in the order of the bounds; empty without values.
-    pub up_to: Vec<u64>,
+    /// How many values are at most each bound, up to the first that is above them all: few of many bounds.
+    up_to: Box<[u64]>,
     /// How many values there are.
     pub n: u64,
     /// Their sum.
@@ -37,15 +37,22 @@ pub struct Distribution {
 impl Distribution {
     /// How `values` lie among `bounds`. `n` and `sum` are exact; the counts are too as long as percentiles are.
     pub fn of(values: &Sorted, bounds: &[Us]) -> Self {
-        let up_to = |&bound: &Us| values.up_to(bound);
+        let up_to = bounds.iter().map(|bound| values.up_to(*bound));
+        Distribution::new(up_to, values.n(), values.sum())
+    }
+
+    /// `n` values whose sum is `sum`; `up_to` of them are at most each bound.
+    pub fn new(up_to: impl Iterator<Item = u64>, n: u64, sum: u64) -> Self {
         Distribution {
-            up_to: match values.n() {
-                0 => Vec::new(),
-                _ => bounds.iter().map(up_to).collect(),
-            },
-            n: values.n(),
-            sum: values.sum(),
+            up_to: up_to.take_while(|up_to| *up_to < n).collect(),
+            n,
+            sum,
         }
+    }
+
+    /// How many values are at most the bound number `i`.
+    pub fn up_to(&self, i: usize) -> u64 {
+        self.up_to.get(i).copied().unwrap_or(self.n)
     }
 }
 
@@ -85,8 +92,10 @@ mod tests {
             assert!(bounds.is_sorted_by(|a, b| a < b));
         }
         let three = of(9, &[500, 501, 90_000_000]);
-        assert_eq!(three.up_to[..2], [1, 2]);
-        assert_eq!(three.up_to.last(), Some(&2));
+        assert_eq!(
+            [0, 1, GAP_BOUNDS.len() - 1].map(|i| three.up_to(i)),
+            [1, 2, 2]
+        );
         assert_eq!((three.n, three.sum), (3, 90_001_001));
         assert_eq!(of(9, &[]), Distribution::default());
     }
@@ -102,9 +111,9 @@ mod tests {
             ], 0..200),
         ) {
             let counted = of(1_000, &values);
-            for (bound, up_to) in GAP_BOUNDS.iter().zip(&counted.up_to) {
+            for (i, bound) in GAP_BOUNDS.iter().enumerate() {
                 let naive = values.iter().filter(|value| *value <= bound).count() as u64;
-                prop_assert_eq!(*up_to, naive);
+                prop_assert_eq!(counted.up_to(i), naive);
             }
             prop_assert_eq!((counted.n, counted.sum), (values.len() as u64, values.iter().sum()));
         }
@@ -115,7 +124,8 @@ mod tests {
             values in prop::collection::vec(0..100_000_000u64, 11..200),
         ) {
             let counted = of(10, &values);
-            for (&bound, &up_to) in GAP_BOUNDS.iter().zip(&counted.up_to) {
+            for (i, bound) in GAP_BOUNDS.into_iter().enumerate() {
+                let up_to = counted.up_to(i);
                 let within = |bound: u64| values.iter().filter(|&&value| value <= bound).count() as u64;
                 prop_assert!(within(bound) <= up_to && up_to <= within(bound + bound / 1_000 + 1));
             }

@@ -24,9 +24,12 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
     let log = open_log(&config.log)?.map(Sink::Jsonl);
     let signals = Signals::listen().context("cannot listen for signals")?;
     let console = (!config.quiet).then(|| Sink::Console(Console::new(output(&config.log))));
-    let sinks = Sinks::start(log.into_iter().chain(console).collect());
-    let sinks = Arc::new(sinks.context("cannot start the threads that write records")?);
     let admin = admin::bind(config.admin.as_ref())?;
+    let metrics = admin
+        .as_ref()
+        .map(|admin| Sink::Metrics(admin.metrics.clone()));
+    let sinks = Sinks::start([log, console, metrics].into_iter().flatten().collect());
+    let sinks = Arc::new(sinks.context("cannot start the threads that write records")?);
     let recent = admin.as_ref().map(|admin| admin.recent.clone());
     let emit: Emit = {
         let (sinks, all) = (sinks.clone(), config.record == Recorded::All);
@@ -43,7 +46,7 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
     let proxy = Proxy::bind(&config, emit).await?;
     let page = admin.as_ref().map(|admin| admin.listener.addr());
     let admin = admin
-        .map(|admin| admin.serve(&config, &proxy))
+        .map(|admin| admin.serve(&config, &proxy, sinks.clone()))
         .transpose()?;
     announce(&config, announcement(&config, proxy.local_addr(), page)).await;
     proxy.run(signals.reached(1), signals.reached(2)).await;

@@ -182,6 +182,11 @@ class Proxy:
         self.port = int(announced[1])
         self.url = f"http://127.0.0.1:{self.port}"
 
+    @property
+    def admin(self) -> str:
+        """Address and port of its admin side."""
+        return self.process.wait_for_line(r"live +http://(127\.0\.0\.1:\d+)\b")[1]
+
     def records(self) -> list[dict]:
         text = self.log.read_text() if self.log.exists() else ""
         return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]

@@ -152,8 +152,7 @@ impl OfAll {
         for (up_to, bound) in self.up_to.iter_mut().zip(self.about.bounds) {
             let place = bounds.binary_search(bound);
             debug_assert!(place.is_ok(), "{bound} is no bound of these values");
-            let counted = place.ok().and_then(|place| values.up_to.get(place));
-            *up_to += counted.copied().unwrap_or(0); // without values there are no counts
+            *up_to += place.map_or(0, |place| values.up_to(place));
         }
         self.n += values.n;
         self.sum = self.sum.saturating_add(values.sum);

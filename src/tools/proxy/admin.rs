@@ -8,8 +8,10 @@ use ulid::Ulid;
 
 use crate::config::{Access, Admin, ProxyConfig};
 use crate::live::recent::Recent;
+use crate::live::scrape::Scrape;
 use crate::live::{About, Listener, Live, Server};
 use crate::relay::Proxy;
+use crate::sink::{Metrics, Sinks};
 
 /// It is bound, and takes what has ended, but shows nothing yet.
 pub struct Bound {
@@ -17,6 +19,8 @@ pub struct Bound {
     pub listener: Listener,
     /// What has ended.
     pub recent: Arc<Recent>,
+    /// What has ended, in numbers.
+    pub metrics: Arc<Metrics>,
     access: Access,
     keeps: usize,
 }
@@ -51,18 +55,24 @@ pub fn bind(admin: Option<&Admin>) -> anyhow::Result<Option<Bound>> {
     Ok(Some(Bound {
         listener,
         recent: Arc::new(Recent::new(admin.recent)),
+        metrics: Arc::new(Metrics::new(admin.models)),
         access: admin.access.clone(),
         keeps: admin.recent,
     }))
 }
 
 impl Bound {
-    /// Shows what `proxy` does, until the result is dropped.
+    /// Shows what `proxy` does and what becomes of the records in `sinks`, until the result is dropped.
     ///
     /// # Errors
     ///
     /// There are no more threads or descriptors to be had.
-    pub fn serve(self, config: &ProxyConfig, proxy: &Proxy) -> anyhow::Result<Server> {
+    pub fn serve(
+        self,
+        config: &ProxyConfig,
+        proxy: &Proxy,
+        sinks: Arc<Sinks>,
+    ) -> anyhow::Result<Server> {
         let about = About {
             boot: Ulid::generate().to_string(),
             version: env!("CARGO_PKG_VERSION"),
@@ -74,7 +84,12 @@ impl Bound {
             keeps: self.keeps,
         };
         let running = proxy.running().unwrap_or_default();
-        let live = Live::new(about, self.recent, running, proxy.phase());
+        let scrape = Scrape {
+            metrics: self.metrics,
+            sinks,
+            upstream: config.upstream.authority.clone(),
+        };
+        let live = Live::new(about, self.recent, running, scrape, proxy.phase());
         Server::start(self.listener, live, self.access).context("cannot start the admin side")
     }
 }

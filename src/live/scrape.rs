@@ -1,0 +1,44 @@
+//! `GET /metrics`: all requests so far, as Prometheus reads them.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+
+use super::Live;
+use crate::sink::metrics::{Format, Now};
+use crate::sink::{Metrics, Sinks};
+
+/// What a scrape asks.
+#[derive(Debug, Clone)]
+pub struct Scrape {
+    /// What has ended.
+    pub metrics: Arc<Metrics>,
+    /// What became of the records.
+    pub sinks: Arc<Sinks>,
+    /// The upstream, as records name it.
+    pub upstream: String,
+}
+
+/// `GET /metrics`
+pub async fn metrics(State(live): State<Live>, headers: HeaderMap) -> Response {
+    let Scrape {
+        metrics,
+        sinks,
+        upstream,
+    } = live.scrape;
+    let accept: Vec<&str> = headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .collect();
+    let format = Format::of_accept(Some(&accept.join(",")));
+    let now = Now {
+        in_flight: vec![(upstream, live.running.n() as u64)],
+        records: sinks.totals(),
+    };
+    let page = metrics.encode(format, now);
+    ([(CONTENT_TYPE, format.content_type())], page).into_response()
+}
