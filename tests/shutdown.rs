@@ -18,6 +18,13 @@ fn endless() -> Upstream {
     })
 }
 
+fn quick() -> Upstream {
+    Upstream::start(|x| {
+        x.request();
+        x.send(OK);
+    })
+}
+
 /// A client in the middle of a stream.
 fn streaming(proxy: &Proxy) -> (Client, Response) {
     let mut client = Client::connect(proxy.addr);
@@ -120,10 +127,7 @@ fn a_second_signal_ends_at_once() {
 
 #[test]
 fn idle_connections_close_at_once() {
-    let up = Upstream::start(|x| {
-        x.request();
-        x.send(OK);
-    });
+    let up = quick();
     let proxy = Proxy::with(&up.url(), &["--drain", "60s"]);
     let mut used = Client::connect(proxy.addr);
     assert_eq!(used.ask(chat_request("")).status(), 200);
@@ -137,6 +141,37 @@ fn idle_connections_close_at_once() {
     assert!(now() - start < ms(3000), "{:?}", now() - start);
     assert_eq!(stopped.status.code(), Some(0), "{}", stopped.stderr);
     assert_eq!(stopped.records.len(), 1);
+}
+
+/// Its client has seen it accepted and does not know of the signal.
+#[test]
+fn a_new_connection_may_still_bring_a_request() {
+    let up = quick();
+    let proxy = Proxy::with(&up.url(), &["--drain", "60s"]);
+    let mut client = Client::connect(proxy.addr);
+    pause(50);
+    proxy.signal("TERM");
+    pause(100);
+    assert_eq!(client.ask(chat_request("")).status(), 200);
+    assert_eq!(proxy.ended().records.len(), 1);
+}
+
+/// The kernel accepts for a program that is busy; to their clients these connections are like any other.
+#[test]
+fn connections_that_wait_in_the_listener_are_served() {
+    let up = quick();
+    let proxy = Proxy::with(&up.url(), &["--drain", "60s"]);
+    proxy.signal("STOP");
+    let mut clients: Vec<Client> = (0..10).map(|_| Client::connect(proxy.addr)).collect();
+    for client in &mut clients {
+        client.send(chat_request(""));
+    }
+    proxy.signal("TERM");
+    proxy.signal("CONT");
+    for client in &mut clients {
+        assert_eq!(client.response("POST").status(), 200);
+    }
+    assert_eq!(proxy.ended().records.len(), 10);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! The accept loop is our own, on tokio: pingora's would buffer 1460 bytes of a response with a
 //! known length, cannot bind port 0 for a test, and cuts streams at shutdown.
 
+use std::io::ErrorKind;
+use std::iter;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use bytes::BytesMut;
 use pingora_core::protocols::Stream;
 use pingora_core::protocols::http::ServerSession;
 use pingora_core::protocols::l4::stream::Stream as TcpStream;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream as TcpSocket};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -25,6 +27,13 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long requests that were told to stop may take to write their record.
 const STOP_GRACE: Duration = Duration::from_secs(2);
+
+/// How long a new connection has for its first request once the proxy drains: its client has seen it accepted, and may have
+/// sent one that would get no answer.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
+
+/// As many connections as tokio lets wait in a listener. Without a bound new ones could keep a proxy from its end.
+const WAITING: usize = 1024;
 
 /// A bound proxy, ready to run.
 pub struct Proxy {
@@ -68,8 +77,8 @@ impl Proxy {
     }
 
     /// Serves until `stop` is ready, then drains: no new connections, idle ones close at once,
-    /// streams go on until the drain time is over or `stop_now` is ready. Returns when every
-    /// record was emitted.
+    /// new ones have a second for their first request, streams go on until the drain time is over
+    /// or `stop_now` is ready. Returns when every record was emitted.
     pub async fn run(self, stop: impl Future<Output = ()>, stop_now: impl Future<Output = ()>) {
         let mut connections = JoinSet::new();
         let shared = self.shared.clone();
@@ -91,8 +100,10 @@ impl Proxy {
                 () = &mut sweep => {}
             }
         }
-        drop(self.listener);
         self.phase.send_replace(Phase::Draining);
+        for (tcp, peer) in waiting(self.listener) {
+            connections.spawn(serve(self.shared.clone(), tcp, peer));
+        }
         tracing::info!(
             connections = connections.len(),
             "stopping: open streams may finish; Ctrl-C again ends them now"
@@ -109,12 +120,25 @@ impl Proxy {
     }
 }
 
+/// Closes the listener; gives the connections that waited in it, which to their clients are like any other: the kernel accepts.
+fn waiting(listener: TcpListener) -> impl Iterator<Item = (TcpSocket, SocketAddr)> {
+    let listener = listener.into_std().ok(); // it still does not block
+    let accept = move || match listener.as_ref()?.accept() {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => None,
+        accepted => Some(accepted.and_then(|(tcp, peer)| {
+            tcp.set_nonblocking(true)?;
+            Ok((TcpSocket::from_std(tcp)?, peer))
+        })),
+    };
+    iter::from_fn(accept).take(WAITING).flatten()
+}
+
 async fn all_done(connections: &mut JoinSet<()>) {
     while connections.join_next().await.is_some() {}
 }
 
 /// One client connection: its requests one after the other.
-async fn serve(shared: Arc<Shared>, tcp: tokio::net::TcpStream, peer: SocketAddr) {
+async fn serve(shared: Arc<Shared>, tcp: TcpSocket, peer: SocketAddr) {
     let _ = tcp.set_nodelay(true); // without it only slower, never wrong
     let tap = Tap::new(Box::new(TcpStream::from(tcp)));
     let mut next: Option<(Stream, Option<BytesMut>)> = Some((Box::new(tap.clone()), None));
@@ -127,10 +151,18 @@ async fn serve(shared: Arc<Shared>, tcp: tokio::net::TcpStream, peer: SocketAddr
             session.set_pipelined_prefix(prefix);
         }
         let mut phase = shared.phase.clone();
+        let is_new = free_since.is_none();
+        let idle_end = async {
+            let _ = phase.wait_for(|phase| *phase != Phase::Running).await;
+            if is_new {
+                let stopped = phase.wait_for(|phase| *phase == Phase::Stopped);
+                let _ = tokio::time::timeout(FIRST_REQUEST, stopped).await;
+            }
+        };
         let read = tokio::select! {
             biased;
             read = session.read_request() => read,
-            _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
+            () = idle_end => return,
         };
         // A pipelined request waited for its turn behind the client's own earlier one.
         let arrived = tap.arrival().map_or_else(clock::now, |arrival| arrival.at);
