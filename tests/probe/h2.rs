@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener as StdListener};
+use std::process::Output;
 use std::time::Duration;
 
 use ::h2::server::{self, SendResponse};
@@ -13,7 +14,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 
-use super::{probe, rows, stderr};
+use super::{probe, stderr};
 use crate::support::{DONE, event};
 
 const PAUSE: Duration = Duration::from_millis(60);
@@ -79,12 +80,37 @@ async fn answer_in_words(answer: &mut Answer) {
     data(&mut stream, DONE, true);
 }
 
-fn record(addr: SocketAddr, more: &[&str]) -> Value {
+/// One run, what was said of it, and its record.
+fn asked(addr: SocketAddr, more: &[&str]) -> (Output, Value) {
     let url = format!("http://{addr}");
-    let args = ["--http", "2", "--runs", "1", "--warmup", "0", "--timeline"];
-    let mut rows = rows(&[&[url.as_str()], &args[..], more].concat());
-    assert_eq!(rows.len(), 1);
-    rows.remove(0)["record"].take()
+    let args = [
+        "--http",
+        "2",
+        "--runs",
+        "1",
+        "--warmup",
+        "0",
+        "--timeline",
+        "--json",
+    ];
+    let output = probe(&[&[url.as_str()], &args[..], more].concat());
+    let row = serde_json::from_slice::<Value>(&output.stdout);
+    let record = row.unwrap_or_else(|_| panic!("no row: {output:?}"))["record"].take();
+    (output, record)
+}
+
+/// The record of a run that ends well.
+fn record(addr: SocketAddr, more: &[&str]) -> Value {
+    let (output, record) = asked(addr, more);
+    assert!(output.status.success(), "{output:?}");
+    record
+}
+
+/// The record of a run that fails, and what is said of it.
+fn failed(addr: SocketAddr, more: &[&str]) -> (Value, String) {
+    let (output, record) = asked(addr, more);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    (record, stderr(&output))
 }
 
 #[test]
@@ -162,30 +188,20 @@ fn a_stream_that_is_reset_is_a_cut() {
         sleep(PAUSE).await;
         stream.send_reset(Reason::INTERNAL_ERROR);
     }
-    let addr = serve(reset);
-    let output = probe(&[
-        &format!("http://{addr}"),
-        "--http",
-        "2",
-        "--runs",
-        "1",
-        "--warmup",
-        "0",
-        "--json",
-    ]);
-    assert_eq!(output.status.code(), Some(1));
-    let row: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(row["record"]["end"], "upstream_reset", "{row}");
-    assert_eq!(row["record"]["counts"]["token_events"], 1);
+    let (record, told) = failed(serve(reset), &[]);
+    assert_eq!(record["end"], "upstream_reset", "{record}");
+    assert_eq!(record["counts"]["token_events"], 1);
+    assert!(told.contains("cut the answer off"), "{told}");
 }
 
 #[test]
-fn a_server_that_leaves_and_one_that_speaks_http_1_are_told() {
-    for (says, ends) in [
-        ("", "truncated"),
+fn a_server_that_speaks_no_http_2_is_told_as_such() {
+    for (says, end, words) in [
+        ("", "truncated", "closed the connection without an answer"),
         (
             "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
             "upstream_invalid",
+            "is no HTTP/2",
         ),
     ] {
         let listener = StdListener::bind("127.0.0.1:0").unwrap();
@@ -195,18 +211,12 @@ fn a_server_that_leaves_and_one_that_speaks_http_1_are_told() {
             let _ = stream.read(&mut [0; 4096]);
             let _ = stream.write_all(says.as_bytes());
         });
-        let output = probe(&[
-            &format!("http://{addr}"),
-            "--http",
-            "2",
-            "--runs",
-            "1",
-            "--warmup",
-            "0",
-            "--json",
-        ]);
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        let row: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(row["record"]["end"], ends, "{row}");
+        let (record, told) = failed(addr, &[]);
+        assert_eq!(record["end"], end, "{record}");
+        assert!(
+            told.contains(words) && told.contains("leave out --http 2"),
+            "{told}"
+        );
+        assert!(!told.contains("HTTP/1.1"), "{told}");
     }
 }
