@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HOST};
-use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
+use http::uri::Scheme;
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use pingora_http::{RequestHeader, ResponseHeader};
 use tokio::time::timeout;
 
@@ -87,7 +88,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// A field or the path that HTTP does not allow; the message repeats neither.
+    /// A field or the path that HTTP does not allow, or a host that HTTP/2 does not; the message repeats none.
     pub async fn send(&self, request: Request) -> anyhow::Result<RequestRecord> {
         let id = ulid::Ulid::from_datetime(clock::wall()).to_string();
         let head = self.head(&request, &id)?;
@@ -119,8 +120,7 @@ impl Client {
             let facts = describe::connection(self.url(), &connection.facts, 1, None);
             asking.observer.on_upstream(facts);
             let tap = connection.tap.clone();
-            let session =
-                Session::begin(self.http, self.url(), connection, &head, request.body).await?;
+            let session = Session::begin(self.http, connection, &head, request.body).await?;
             asking.run(session, &tap).await
         };
         let ended = match self.limit {
@@ -162,7 +162,8 @@ impl Client {
         let length = HeaderValue::from(request.body.len());
         field(&mut head, cased(&CONTENT_LENGTH), length)?;
         if self.http == Http::Two {
-            head.set_version(Version::HTTP_2);
+            let tls = self.url().tls;
+            h2::reshape(&mut head, if tls { Scheme::HTTPS } else { Scheme::HTTP })?;
         }
         Ok(head)
     }

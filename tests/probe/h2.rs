@@ -220,3 +220,18 @@ fn a_server_that_speaks_no_http_2_is_told_as_such() {
         assert!(!told.contains("HTTP/1.1"), "{told}");
     }
 }
+
+#[test]
+fn a_host_that_http_2_cannot_carry_is_told_before_anything_is_sent() {
+    let listener = StdListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let output = probe(&[&url, "--http", "2", "--header", "Host: sk-planted is none"]);
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains("the Host field") && !told.contains("planted"),
+        "{told}"
+    );
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "nobody connected");
+}

@@ -4,6 +4,8 @@
 //! brought is handed out, then it is read again. So each piece still has the arrival time of its own socket read, as over
 //! HTTP/1.1, and the DATA frames of one read are one chunk.
 
+mod head;
+
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -15,9 +17,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use h2::client::{Builder, Connection, ResponseFuture};
 use h2::{RecvStream, SendStream};
-use http::Version;
-use http::header::{CONNECTION, HOST, HeaderName, TE, TRANSFER_ENCODING, UPGRADE};
-use http::uri::{Authority, Scheme, Uri};
+use http::Request;
 use pingora_http::{RequestHeader, ResponseHeader};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -25,6 +25,8 @@ use super::session::Step;
 use crate::observe::observer::Cause;
 use crate::relay::exchange::Piece;
 use crate::relay::tap::Tap;
+
+pub(super) use head::reshape;
 
 /// What the server may send without being asked on: so much that flow control never holds a stream of text back.
 const WINDOW: u32 = 16 * 1024 * 1024;
@@ -47,10 +49,9 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Writes preface and head into the tap's queue.
+    /// Writes the preface and `head`, which was [reshaped](reshape), into the tap's queue.
     pub(super) async fn begin(
         tap: Tap,
-        scheme: Scheme,
         head: &RequestHeader,
         body: Bytes,
     ) -> Result<Exchange, Cause> {
@@ -66,7 +67,7 @@ impl Exchange {
             .handshake(sips)
             .await;
         let (mut requests, connection) = made.map_err(|_| Cause::Refused)?;
-        let request = request(scheme, head).ok_or(Cause::Refused)?;
+        let request = Request::from_parts(head.clone().into(), ());
         let (response, stream) = requests
             .send_request(request, body.is_empty())
             .map_err(|_| Cause::Refused)?;
@@ -163,31 +164,6 @@ fn cause_of(tap: &Tap, error: &h2::Error) -> Cause {
         None if error.is_io() => Cause::UpstreamFin,
         None => Cause::UpstreamInvalid,
     }
-}
-
-/// The head as HTTP/2 has it: the host is a pseudo field, and what is of one connection is left out (RFC 9113 sections 8.2.2 and
-/// 8.3.1). `None` if there is no such head.
-fn request(scheme: Scheme, head: &RequestHeader) -> Option<http::Request<()>> {
-    let authority = Authority::try_from(head.headers.get(HOST)?.as_bytes()).ok()?;
-    let uri = Uri::builder()
-        .scheme(scheme)
-        .authority(authority)
-        .path_and_query(head.uri.path_and_query()?.clone())
-        .build()
-        .ok()?;
-    let mut request = http::Request::post(uri)
-        .version(Version::HTTP_2)
-        .body(())
-        .ok()?;
-    let of_connection = [HOST, CONNECTION, TE, TRANSFER_ENCODING, UPGRADE];
-    let passes = |name: &HeaderName| {
-        !of_connection.contains(name)
-            && !["keep-alive", "proxy-connection"].contains(&name.as_str())
-    };
-    let fields = head.headers.iter().filter(|(name, _)| passes(name));
-    let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
-    request.headers_mut().extend(fields);
-    Some(request)
 }
 
 /// The request's body on its way to the stream, as fast as the server lets it.

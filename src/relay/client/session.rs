@@ -4,12 +4,10 @@ use std::future::poll_fn;
 use std::io;
 
 use bytes::Bytes;
-use http::uri::Scheme;
 use pingora_core::protocols::http::client::HttpSession;
 use pingora_http::RequestHeader;
 
 use super::h2::Exchange;
-use crate::config::UpstreamUrl;
 use crate::config::probe::Http;
 use crate::observe::observer::Cause;
 use crate::relay::exchange::{Piece, cause_of, next_piece};
@@ -34,14 +32,12 @@ impl Session {
     /// Writes the request, as far as it goes, into the tap's queue; nothing is sent yet.
     pub(super) async fn begin(
         http: Http,
-        url: &UpstreamUrl,
         connection: Connection,
         head: &RequestHeader,
         body: Bytes,
     ) -> Result<Session, Cause> {
         if http == Http::Two {
-            let scheme = if url.tls { Scheme::HTTPS } else { Scheme::HTTP };
-            let exchange = Exchange::begin(connection.tap, scheme, head, body).await?;
+            let exchange = Exchange::begin(connection.tap, head, body).await?;
             return Ok(Session::H2(Box::new(exchange)));
         }
         // The tap takes every write; these only fill its queue.
