@@ -8,6 +8,9 @@ mod faults;
 /// Over HTTP/2.
 #[path = "probe/h2.rs"]
 mod h2;
+/// The same, frame by frame.
+#[path = "probe/h2_frames.rs"]
+mod h2_frames;
 /// What other programs read of it.
 #[path = "probe/outputs.rs"]
 mod outputs;

@@ -17,7 +17,7 @@ use tokio::time::sleep;
 use super::{probe, stderr};
 use crate::support::{DONE, event};
 
-const PAUSE: Duration = Duration::from_millis(60);
+pub const PAUSE: Duration = Duration::from_millis(60);
 
 type Answer = SendResponse<Bytes>;
 
@@ -81,7 +81,7 @@ async fn answer_in_words(answer: &mut Answer) {
 }
 
 /// One run, what was said of it, and its record.
-fn asked(addr: SocketAddr, more: &[&str]) -> (Output, Value) {
+pub fn asked(addr: SocketAddr, more: &[&str]) -> (Output, Value) {
     let url = format!("http://{addr}");
     let args = [
         "--http",
@@ -107,7 +107,7 @@ fn record(addr: SocketAddr, more: &[&str]) -> Value {
 }
 
 /// The record of a run that fails, and what is said of it.
-fn failed(addr: SocketAddr, more: &[&str]) -> (Value, String) {
+pub fn failed(addr: SocketAddr, more: &[&str]) -> (Value, String) {
     let (output, record) = asked(addr, more);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     (record, stderr(&output))

@@ -1,10 +1,13 @@
 //! One request over HTTP/2 (RFC 9113), on a connection that carries nothing else.
 //!
-//! The connection and its stream are polled by one task and in turn: the socket is read **once**, then all that this read
-//! brought is handed out, then it is read again. So each piece still has the arrival time of its own socket read, as over
-//! HTTP/1.1, and the DATA frames of one read are one chunk.
+//! The connection and its stream are polled by one task and in turn: what can be written is written, the socket is read
+//! **once**, all that this read brought is handed out, and so on. So each piece still has the arrival time of its own socket
+//! read, as over HTTP/1.1, and the DATA frames of one read are one chunk. The crate `h2` hands out whole frames: a DATA frame
+//! that came in several reads counts, all of it, when its last byte is here.
 
 mod head;
+mod sips;
+mod upload;
 
 use std::future::Future;
 use std::io;
@@ -15,16 +18,17 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use h2::RecvStream;
 use h2::client::{Builder, Connection, ResponseFuture};
-use h2::{RecvStream, SendStream};
 use http::Request;
-use pingora_http::{RequestHeader, ResponseHeader};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use pingora_http::RequestHeader;
 
 use super::session::Step;
 use crate::observe::observer::Cause;
 use crate::relay::exchange::Piece;
 use crate::relay::tap::Tap;
+use sips::Sips;
+use upload::Upload;
 
 pub(super) use head::reshape;
 
@@ -38,8 +42,6 @@ pub(super) struct Exchange {
     connection: Option<Connection<Sips, Bytes>>,
     /// Whether the socket may be read, once.
     may_read: Arc<AtomicBool>,
-    /// Whether reading has begun.
-    reads: bool,
     upload: Upload,
     /// Whether the request's being sent was told.
     is_told: bool,
@@ -75,66 +77,91 @@ impl Exchange {
             tap,
             connection: Some(connection),
             may_read,
-            reads: false,
-            upload: Upload {
-                stream,
-                is_whole: body.is_empty(),
-                rest: body,
-            },
+            upload: Upload::new(stream, body),
             is_told: false,
             response,
             body: None,
         })
     }
 
-    /// What happens next; the request is away before anything is read.
+    /// What happens next; what can be sent is away before anything is read.
     pub(super) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         loop {
             if let Poll::Ready(piece) = self.poll_answer(cx) {
                 return Poll::Ready(Step::Piece(piece));
             }
-            let reads = std::mem::replace(&mut self.reads, true);
-            let has_given = self.upload.give(cx);
-            self.may_read.store(reads, Relaxed);
-            self.poll_connection(cx);
-            let has_read = reads && !self.may_read.load(Relaxed);
-            match self.tap.poll_drain(cx) {
-                Poll::Ready(sent) if !self.is_told && (sent.is_err() || self.upload.is_whole) => {
-                    self.is_told = true;
-                    return Poll::Ready(Step::Sent(sent));
-                }
-                Poll::Ready(Err(_)) => self.tap.discard_queue(), // reading says why
-                _ => {}
+            if let Some(sent) = self.write(cx) {
+                return Poll::Ready(Step::Sent(sent));
             }
-            if reads && !has_read && !has_given && self.connection.is_some() {
+            let has_read = self.drive(cx, true);
+            if !has_read && self.connection.is_some() {
                 return Poll::Pending;
             }
         }
     }
 
+    /// What the last read brought, piece by piece.
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece, Cause>> {
         let polled = match &mut self.body {
             Some(body) => poll_body(body, cx),
-            None => match Pin::new(&mut self.response).poll(cx) {
-                Poll::Ready(Ok(answer)) => {
-                    let (head, body) = answer.into_parts();
-                    self.body = Some(body);
-                    Poll::Ready(Ok(Piece::Head(Box::new(ResponseHeader::from(head)))))
-                }
-                Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-                Poll::Pending => Poll::Pending,
-            },
+            None => self.poll_head(cx),
         };
         match polled {
-            Poll::Pending if self.connection.is_none() => Poll::Ready(Err(Cause::UpstreamFin)),
-            polled => polled.map_err(|error| cause_of(&self.tap, &error)),
+            Poll::Ready(Ok(piece)) => Poll::Ready(Ok(piece)),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(self.cause_of(Some(error)))),
+            Poll::Pending if self.connection.is_none() => Poll::Ready(Err(self.cause_of(None))),
+            Poll::Pending => Poll::Pending,
         }
     }
 
-    fn poll_connection(&mut self, cx: &mut Context<'_>) {
-        let ended = |connection: &mut Connection<_, _>| Pin::new(connection).poll(cx).is_ready();
-        if self.connection.as_mut().is_some_and(ended) {
-            self.connection = None; // its streams have been told why
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece, h2::Error>> {
+        let answer = ready!(Pin::new(&mut self.response).poll(cx))?;
+        let (head, body) = answer.into_parts();
+        self.body = Some(body);
+        Poll::Ready(Ok(Piece::Head(Box::new(head.into()))))
+    }
+
+    /// Writes what the server takes of the request. Nothing is read meanwhile: a reset that came in the middle would throw away
+    /// what the stream was given, and it would count as sent. Tells once how it went.
+    fn write(&mut self, cx: &mut Context<'_>) -> Option<io::Result<()>> {
+        loop {
+            let has_given = self.upload.give(cx);
+            self.drive(cx, false);
+            if !has_given {
+                break;
+            }
+        }
+        let Poll::Ready(sent) = self.tap.poll_drain(cx) else {
+            return None;
+        };
+        if sent.is_err() {
+            self.tap.discard_queue(); // reading says why
+        }
+        let is_over = sent.is_err() || (self.upload.is_whole && self.connection.is_some());
+        let is_news = is_over && !std::mem::replace(&mut self.is_told, true);
+        is_news.then_some(sent)
+    }
+
+    /// Lets the protocol work, and read the socket once if it `may_read`; whether it has read.
+    fn drive(&mut self, cx: &mut Context<'_>, may_read: bool) -> bool {
+        self.may_read.store(may_read, Relaxed);
+        if let Some(connection) = &mut self.connection
+            && Pin::new(connection).poll(cx).is_ready()
+        {
+            self.connection = None; // its stream has been told why
+        }
+        may_read && !self.may_read.load(Relaxed)
+    }
+
+    /// What an error of the stream means.
+    fn cause_of(&self, of_stream: Option<h2::Error>) -> Cause {
+        let is = |what: fn(&h2::Error) -> bool| of_stream.as_ref().is_none_or(what);
+        match self.tap.read_error() {
+            Some(io::ErrorKind::UnexpectedEof) => Cause::UpstreamFin, // TLS without close_notify
+            Some(_) => Cause::UpstreamReset,
+            None if is(h2::Error::is_io) => Cause::UpstreamFin,
+            None if is(h2::Error::is_remote) => Cause::UpstreamReset, // RST_STREAM or GOAWAY
+            None => Cause::UpstreamInvalid,
         }
     }
 }
@@ -153,86 +180,5 @@ fn poll_body(body: &mut RecvStream, cx: &mut Context<'_>) -> Poll<Result<Piece, 
                 return Poll::Ready(Ok(Piece::End));
             }
         }
-    }
-}
-
-fn cause_of(tap: &Tap, error: &h2::Error) -> Cause {
-    match tap.read_error() {
-        Some(io::ErrorKind::UnexpectedEof) => Cause::UpstreamFin, // TLS without close_notify
-        Some(_) => Cause::UpstreamReset,
-        None if error.is_remote() => Cause::UpstreamReset, // RST_STREAM or GOAWAY
-        None if error.is_io() => Cause::UpstreamFin,
-        None => Cause::UpstreamInvalid,
-    }
-}
-
-/// The request's body on its way to the stream, as fast as the server lets it.
-struct Upload {
-    stream: SendStream<Bytes>,
-    rest: Bytes,
-    /// Whether the stream has all of it.
-    is_whole: bool,
-}
-
-impl Upload {
-    /// Gives the stream what it takes now; whether that was anything.
-    fn give(&mut self, cx: &mut Context<'_>) -> bool {
-        if self.rest.is_empty() {
-            return false;
-        }
-        self.stream.reserve_capacity(self.rest.len());
-        let room = match self.stream.capacity() {
-            0 => match self.stream.poll_capacity(cx) {
-                Poll::Ready(Some(Ok(room))) => room,
-                _ => 0, // the server has closed the stream: its answer says what it says
-            },
-            room => room,
-        };
-        let piece = self.rest.split_to(room.min(self.rest.len()));
-        let has_room = !piece.is_empty();
-        if has_room {
-            let is_last = self.rest.is_empty();
-            self.is_whole = self.stream.send_data(piece, is_last).is_ok() && is_last;
-        }
-        has_room
-    }
-}
-
-/// The connection as its protocol reads it: one read of the socket, and then no other until that is let go of again.
-struct Sips {
-    tap: Tap,
-    may_read: Arc<AtomicBool>,
-}
-
-impl AsyncRead for Sips {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if !self.may_read.load(Relaxed) {
-            return Poll::Pending; // who holds it back polls again
-        }
-        let read = ready!(Pin::new(&mut self.tap).poll_read(cx, buf));
-        self.may_read.store(false, Relaxed);
-        Poll::Ready(read)
-    }
-}
-
-impl AsyncWrite for Sips {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.tap).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tap).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tap).poll_shutdown(cx)
     }
 }
