@@ -255,7 +255,8 @@ impl Asking {
     fn on_head(&mut self, tap: &Tap, head: &ResponseHeader) -> Result<bool, Cause> {
         let at = self.arrival(tap);
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
-            return Err(Cause::UpstreamInvalid); // nobody asked for another protocol
+            // nobody asked for another protocol, and HTTP/2 has no such switch (RFC 9113 section 8.6)
+            return Err(Cause::UpstreamInvalid);
         }
         if head.status.is_informational() {
             self.observer.on_upstream_byte(at);

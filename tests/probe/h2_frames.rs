@@ -103,6 +103,10 @@ fn head(status: &str, media: &str) -> Vec<u8> {
     frame(HEADERS, END_HEADERS, 1, &block)
 }
 
+fn interim(status: &str) -> Vec<u8> {
+    head(status, "")
+}
+
 fn of_stream() -> Vec<u8> {
     head("200", "text/event-stream")
 }
@@ -195,6 +199,41 @@ fn trailers_end_a_whole_answer() {
     assert_eq!(at["sent_ms"], 0.0);
     let after_done = number(&at["end_ms"]) - number(&at["done_ms"]);
     assert!(after_done > 0.5 * millis(), "{record}");
+}
+
+#[test]
+fn interim_heads_are_signs_of_life() {
+    let addr = serve(|peer| {
+        peer.read(usize::MAX);
+        for _ in 0..3 {
+            sleep(PAUSE);
+            peer.send(&[interim("103")]);
+        }
+        sleep(PAUSE);
+        peer.send(&[of_stream(), data(event("word "), 0), data(DONE, END_STREAM)]);
+    });
+    let (_, record) = asked(addr, &[]);
+    assert_eq!(record["end"], "complete", "{record}");
+    assert_eq!(record["response"]["status"], 200);
+    assert_eq!(record["counts"]["token_events"], 1);
+    assert_eq!(record["at"]["sent_ms"], 0.0);
+    let header = number(&record["at"]["header_ms"]);
+    assert!(header > 3.5 * millis(), "{record}");
+    let silence = number(&record["silence"]["longest_ms"]);
+    assert!(silence < 0.75 * header, "{record}");
+}
+
+#[test]
+fn there_is_no_other_protocol_to_switch_to() {
+    let addr = serve(|peer| {
+        peer.read(usize::MAX);
+        peer.send(&[interim("101"), of_stream(), data(DONE, END_STREAM)]);
+    });
+    let (record, _) = failed(addr, &[]);
+    assert_eq!(record["end"], "upstream_invalid", "{record}");
+    assert_eq!(record["response"]["status"], Value::Null);
+    assert_eq!(record["at"]["sent_ms"], 0.0);
+    assert_eq!(record["counts"]["bytes"], 0);
 }
 
 #[test]

@@ -115,9 +115,15 @@ impl Exchange {
     }
 
     fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece, h2::Error>> {
-        let answer = ready!(Pin::new(&mut self.response).poll(cx))?;
-        let (head, body) = answer.into_parts();
-        self.body = Some(body);
+        let head = match ready!(self.response.poll_informational(cx)?) {
+            Some(interim) => interim.into_parts().0,
+            None => {
+                let answer = ready!(Pin::new(&mut self.response).poll(cx))?;
+                let (head, body) = answer.into_parts();
+                self.body = Some(body);
+                head
+            }
+        };
         Poll::Ready(Ok(Piece::Head(Box::new(head.into()))))
     }
 
