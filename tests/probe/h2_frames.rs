@@ -16,6 +16,7 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 /// A type that nobody knows, and so everybody has to ignore.
 const UNKNOWN: u8 = 0xfa;
@@ -199,6 +200,29 @@ fn trailers_end_a_whole_answer() {
     assert_eq!(at["sent_ms"], 0.0);
     let after_done = number(&at["end_ms"]) - number(&at["done_ms"]);
     assert!(after_done > 0.5 * millis(), "{record}");
+}
+
+#[test]
+fn a_goaway_says_whether_the_server_failed_or_the_connection_was_cut() {
+    const NO_ERROR: u32 = 0;
+    const INTERNAL_ERROR: u32 = 2;
+    for (reason, end) in [(INTERNAL_ERROR, "upstream_reset"), (NO_ERROR, "truncated")] {
+        let addr = serve(move |peer| {
+            peer.read(usize::MAX);
+            peer.send(&[of_stream(), data(event("word "), 0)]);
+            sleep(PAUSE);
+            peer.send(&[numbers(GOAWAY, 0, &[1, reason])]);
+        });
+        let (record, _) = failed(addr, &[]);
+        assert_eq!(record["end"], end, "{record}");
+        assert_eq!(record["response"]["status"], 200);
+        let counts = &record["counts"];
+        assert_eq!(
+            (&counts["chunks"], &counts["token_events"]),
+            (&1.into(), &1.into())
+        );
+        assert_eq!(record["at"]["sent_ms"], 0.0);
+    }
 }
 
 #[test]

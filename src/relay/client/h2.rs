@@ -40,6 +40,8 @@ pub(super) struct Exchange {
     tap: Tap,
     /// `None` once it has ended.
     connection: Option<Connection<Sips, Bytes>>,
+    /// What it ended with, if that was no good end.
+    error: Option<h2::Error>,
     /// Whether the socket may be read, once.
     may_read: Arc<AtomicBool>,
     upload: Upload,
@@ -76,6 +78,7 @@ impl Exchange {
         Ok(Exchange {
             tap,
             connection: Some(connection),
+            error: None,
             may_read,
             upload: Upload::new(stream, body),
             is_told: false,
@@ -152,21 +155,23 @@ impl Exchange {
     fn drive(&mut self, cx: &mut Context<'_>, may_read: bool) -> bool {
         self.may_read.store(may_read, Relaxed);
         if let Some(connection) = &mut self.connection
-            && Pin::new(connection).poll(cx).is_ready()
+            && let Poll::Ready(ended) = Pin::new(connection).poll(cx)
         {
-            self.connection = None; // its stream has been told why
+            self.connection = None; // its stream has been told too
+            self.error = ended.err();
         }
         may_read && !self.may_read.load(Relaxed)
     }
 
-    /// What an error of the stream means.
+    /// What an error of the stream means. A server that says it has failed (RST_STREAM, GOAWAY) is believed before the socket,
+    /// which only says that it has gone; a GOAWAY without an error announces an end and breaks nothing off.
     fn cause_of(&self, of_stream: Option<h2::Error>) -> Cause {
-        let is = |what: fn(&h2::Error) -> bool| of_stream.as_ref().is_none_or(what);
+        let mut errors = of_stream.iter().chain(&self.error);
         match self.tap.read_error() {
+            _ if errors.clone().any(h2::Error::is_remote) => Cause::UpstreamReset,
             Some(io::ErrorKind::UnexpectedEof) => Cause::UpstreamFin, // TLS without close_notify
             Some(_) => Cause::UpstreamReset,
-            None if is(h2::Error::is_io) => Cause::UpstreamFin,
-            None if is(h2::Error::is_remote) => Cause::UpstreamReset, // RST_STREAM or GOAWAY
+            None if errors.all(h2::Error::is_io) => Cause::UpstreamFin,
             None => Cause::UpstreamInvalid,
         }
     }

@@ -19,6 +19,7 @@ pub(super) struct Sips {
 }
 
 impl AsyncRead for Sips {
+    /// A failed read is an end here: the protocol then says whether a GOAWAY came before it, and the tap how it failed.
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -27,9 +28,9 @@ impl AsyncRead for Sips {
         if !self.may_read.load(Relaxed) {
             return Poll::Pending; // who holds it back polls again
         }
-        let read = ready!(Pin::new(&mut self.tap).poll_read(cx, buf));
+        let _ = ready!(Pin::new(&mut self.tap).poll_read(cx, buf));
         self.may_read.store(false, Relaxed);
-        Poll::Ready(read)
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -46,7 +47,9 @@ impl AsyncWrite for Sips {
         Pin::new(&mut self.tap).poll_flush(cx)
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tap).poll_shutdown(cx)
+    /// Waits for nobody: a server that has gone takes no more, and how the connection ended is to be known.
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let _ = self.tap.poll_drain(cx);
+        Poll::Ready(Ok(()))
     }
 }
