@@ -5,8 +5,8 @@
 //! the probe and one of the proxy differ by where they were taken, and by nothing else.
 //!
 //! **t0** is when the last byte of the request was with the socket. Where the answer begins before that
-//! (a refusal in the middle of a long upload), it is when the answer began; where there is no connection,
-//! when connecting began. Name resolution, TCP connect and TLS handshake are before t0 and in `upstream`.
+//! (a refusal in the middle of a long upload), it is when the answer began, whose interim heads (1xx) are no part of it;
+//! where there is no connection, when connecting began. Name resolution, TCP connect and TLS handshake are before t0 and in `upstream`.
 //! Each request has a connection of its own.
 
 mod h2;
@@ -169,6 +169,12 @@ impl Client {
     }
 }
 
+/// Whether it is a head before the answer's own. A switch of protocols is an answer.
+fn is_interim(piece: &Result<Piece, Cause>) -> bool {
+    matches!(piece, Ok(Piece::Head(head))
+        if head.status.is_informational() && head.status != StatusCode::SWITCHING_PROTOCOLS)
+}
+
 /// A name as people write it: some servers that are hardly servers want it so.
 fn cased(name: &HeaderName) -> String {
     let words = name.as_str().split('-').map(|word| {
@@ -216,6 +222,9 @@ impl Asking {
                 Step::Piece(piece) => piece,
             };
             if !self.begun {
+                if is_interim(&piece) {
+                    continue; // the request is still on its way: silence is counted from its end
+                }
                 self.begin(tap.arrival().map_or_else(clock::now, |arrival| arrival.at));
             }
             match piece {

@@ -121,6 +121,13 @@ fn numbers(kind: u8, stream: u32, numbers: &[u32]) -> Vec<u8> {
     frame(kind, 0, stream, &bytes)
 }
 
+/// Lets the client send all the rest.
+fn go_on() -> Vec<u8> {
+    [0, 1]
+        .map(|stream| numbers(WINDOW_UPDATE, stream, &[1 << 20]))
+        .concat()
+}
+
 /// An answer that does not wait for the request, and lets go of the rest of it (section 8.1).
 fn too_long() -> Vec<u8> {
     let body = r#"{"error":{"type":"too_long"}}"#;
@@ -162,12 +169,8 @@ fn sent_is_what_has_left_even_where_the_answer_waits_already() {
     let addr = serve(move |peer| {
         peer.read(FIRST_WINDOW);
         // The second read of the client brings the reset, after the first one let it on.
-        let more = [WINDOW_UPDATE; 2].iter().zip([0, 1]);
-        let more: Vec<_> = more
-            .map(|(kind, id)| numbers(*kind, id, &[1 << 20]))
-            .collect();
         let between = frame(UNKNOWN, 0, 0, &[0; 9_000]);
-        peer.send(&[more.concat(), between, too_long()]);
+        peer.send(&[go_on(), between, too_long()]);
         peer.leave();
         sender.send(peer.is_whole).unwrap();
     });
@@ -245,6 +248,23 @@ fn interim_heads_are_signs_of_life() {
     assert!(header > 3.5 * millis(), "{record}");
     let silence = number(&record["silence"]["longest_ms"]);
     assert!(silence < 0.75 * header, "{record}");
+}
+
+#[test]
+fn an_interim_head_in_the_middle_of_a_request_begins_no_answer() {
+    let addr = serve(|peer| {
+        peer.read(FIRST_WINDOW);
+        peer.send(&[interim("103")]);
+        sleep(PAUSE);
+        peer.send(&[go_on()]);
+        peer.read(usize::MAX);
+        sleep(PAUSE);
+        peer.send(&[of_stream(), data(event("word "), 0), data(DONE, END_STREAM)]);
+    });
+    let (_, record) = asked(addr, &[&"rain ".repeat(WORDS)]);
+    assert_eq!(record["end"], "complete", "{record}");
+    assert_eq!(record["at"]["sent_ms"], 0.0, "{record}");
+    assert!(number(&record["ttft_ms"]) > 0.5 * millis(), "{record}");
 }
 
 #[test]
