@@ -8,46 +8,24 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rcgen::{CertificateParams, Issuer, KeyPair};
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConnection, StreamOwned};
 use serde_json::Value;
+use support::tls::Certified;
 use support::{Client, DONE, End, LAST, Proxy, STREAM, chat_request, chunk, event, pause};
-use tempfile::TempDir;
 
 /// A TLS server that streams three tokens to each request, and the authority that vouches for it.
 struct Server {
     addr: SocketAddr,
-    dir: TempDir,
+    certified: Certified,
 }
 
 impl Server {
     /// A server whose certificate is for `name`.
     fn named(name: &str) -> Server {
-        let authority_key = KeyPair::generate().expect("a key");
-        let mut authority = CertificateParams::new(vec![]).expect("an authority");
-        authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-        let authority_cert = authority
-            .self_signed(&authority_key)
-            .expect("a certificate");
-        let key = KeyPair::generate().expect("a key");
-        let cert = CertificateParams::new(vec![name.to_owned()])
-            .and_then(|params| params.signed_by(&key, &Issuer::new(authority, authority_key)))
-            .expect("a certificate");
-        let dir = TempDir::new().expect("a temporary folder");
-        std::fs::write(dir.path().join("ca.pem"), authority_cert.pem()).expect("a file");
-
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let ring = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(ring)
-            .with_safe_default_protocol_versions()
-            .expect("versions")
-            .with_no_client_auth()
-            .with_single_cert(vec![cert.der().clone()], key)
-            .expect("key and certificate fit");
+        let certified = Certified::named(name);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let addr = listener.local_addr().expect("it is bound");
-        let config = Arc::new(config);
+        let config = Arc::new(certified.config.clone());
         std::thread::spawn(move || {
             for tcp in listener.incoming().flatten() {
                 let connection =
@@ -55,11 +33,11 @@ impl Server {
                 std::thread::spawn(move || serve(StreamOwned::new(connection, tcp)));
             }
         });
-        Server { addr, dir }
+        Server { addr, certified }
     }
 
     fn ca(&self) -> PathBuf {
-        self.dir.path().join("ca.pem")
+        self.certified.ca()
     }
 
     fn url(&self) -> String {

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HOST};
-use http::uri::Scheme;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use pingora_http::{RequestHeader, ResponseHeader};
 use tokio::time::timeout;
@@ -162,8 +161,7 @@ impl Client {
         let length = HeaderValue::from(request.body.len());
         field(&mut head, cased(&CONTENT_LENGTH), length)?;
         if self.http == Http::Two {
-            let tls = self.url().tls;
-            h2::reshape(&mut head, if tls { Scheme::HTTPS } else { Scheme::HTTP })?;
+            h2::reshape(&mut head, self.url().tls)?;
         }
         Ok(head)
     }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 
-use super::{probe, stderr};
+use super::{probe, stderr, url};
 use crate::support::{DONE, event};
 
 pub const PAUSE: Duration = Duration::from_millis(60);
@@ -82,7 +82,11 @@ async fn answer_in_words(answer: &mut Answer) {
 
 /// One run, what was said of it, and its record.
 pub fn asked(addr: SocketAddr, more: &[&str]) -> (Output, Value) {
-    let url = format!("http://{addr}");
+    asked_at(&url(addr), more)
+}
+
+/// The same of a server with a URL of its own.
+pub fn asked_at(url: &str, more: &[&str]) -> (Output, Value) {
     let args = [
         "--http",
         "2",
@@ -93,7 +97,7 @@ pub fn asked(addr: SocketAddr, more: &[&str]) -> (Output, Value) {
         "--timeline",
         "--json",
     ];
-    let output = probe(&[&[url.as_str()], &args[..], more].concat());
+    let output = probe(&[&[url], &args[..], more].concat());
     let row = serde_json::from_slice::<Value>(&output.stdout);
     let record = row.unwrap_or_else(|_| panic!("no row: {output:?}"))["record"].take();
     (output, record)
@@ -224,7 +228,7 @@ fn a_server_that_speaks_no_http_2_is_told_as_such() {
 #[test]
 fn a_host_that_http_2_cannot_carry_is_told_before_anything_is_sent() {
     let listener = StdListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let url = url(listener.local_addr().unwrap());
     let output = probe(&[&url, "--http", "2", "--header", "Host: sk-planted is none"]);
     let told = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");

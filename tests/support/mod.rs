@@ -8,9 +8,11 @@
 #![allow(dead_code, unused_imports)]
 
 pub mod client;
+pub mod frames;
 pub mod http;
 pub mod proxy;
 pub mod simulated;
+pub mod tls;
 pub mod upstream;
 
 use std::sync::{Arc, Condvar, Mutex};

@@ -17,12 +17,12 @@ const LEFT_OUT: [&str; 7] = [
     "upgrade",
 ];
 
-/// Makes the head of HTTP/1.1 one of HTTP/2: the host moves into the URI.
+/// Makes the head of HTTP/1.1 one of HTTP/2, with `tls` or without: the host moves into the URI.
 ///
 /// # Errors
 ///
 /// The `Host` field is none that HTTP/2 can carry; the message does not repeat it.
-pub(in super::super) fn reshape(head: &mut RequestHeader, scheme: Scheme) -> anyhow::Result<()> {
+pub(in super::super) fn reshape(head: &mut RequestHeader, tls: bool) -> anyhow::Result<()> {
     let host = head.headers.get(HOST);
     let authority = host.and_then(|host| Authority::try_from(host.as_bytes()).ok());
     // no user and no password goes there (RFC 9113 section 8.3.1)
@@ -30,6 +30,7 @@ pub(in super::super) fn reshape(head: &mut RequestHeader, scheme: Scheme) -> any
     let authority = authority.context(
         "the Host field is none that HTTP/2 can carry; write it as a name or an address, with :PORT if need be",
     )?;
+    let scheme = if tls { Scheme::HTTPS } else { Scheme::HTTP };
     let uri = Uri::builder().scheme(scheme).authority(authority);
     let target = head
         .uri
@@ -63,7 +64,7 @@ mod tests {
             ("TE", "trailers"),
             ("X-Team", "search"),
         ]);
-        reshape(&mut head, Scheme::HTTPS).unwrap();
+        reshape(&mut head, true).unwrap();
         assert_eq!(head.uri, "https://other:81/v1/chat?a=1");
         assert_eq!(head.version, Version::HTTP_2);
         let left: Vec<_> = head.headers.keys().map(|name| name.as_str()).collect();
@@ -73,7 +74,7 @@ mod tests {
     #[test]
     fn a_host_that_is_none_is_told_and_not_repeated() {
         for host in ["sk-planted is no host", "", "me:sk-planted@h", "h:80:81"] {
-            let error = reshape(&mut head(&[("Host", host)]), Scheme::HTTP).unwrap_err();
+            let error = reshape(&mut head(&[("Host", host)]), false).unwrap_err();
             let told = error.to_string();
             assert!(
                 told.contains("Host") && !told.contains("planted"),
