@@ -22,6 +22,7 @@
 //! - [`outcome`]: how the request ended
 //! - [`verdict`]: who held the stream back
 //! - [`record`]: the result, and its versioned shape
+//! - [`phases`]: what a request spent its time on, out of its record
 //! - [`across`]: what only several records show
 //! - [`drip`]: a tick for each chunk, for a picture of a stream that still runs
 
@@ -36,6 +37,7 @@ pub mod framing;
 pub mod media;
 pub mod observer;
 pub mod outcome;
+pub mod phases;
 pub mod record;
 pub mod request;
 pub mod stats;

@@ -8,7 +8,7 @@
 //! - [`tap`]: what each socket read and write did, and a queue in front of each socket
 //! - [`upstream`], [`pool`]: names to addresses, connect, idle connections
 //! - [`headers`]: what heads become on their way through
-//! - [`describe`]: what heads say, for the record
+//! - [`describe`], `traceparent`: what heads say, for the record
 //! - [`observation`]: the observer at arm's length: it may fail, the relay may not
 //! - [`load`], [`history`]: what the requests to the upstream have to do with each other
 //! - [`running`]: the requests that are open now
@@ -29,6 +29,7 @@ pub mod running;
 pub mod server;
 mod socket;
 pub mod tap;
+mod traceparent;
 pub mod upstream;
 
 use std::sync::Arc;

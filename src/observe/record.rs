@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use ends::{End, ErrorInfo, ErrorKind, Flag, TtftNull};
-pub use legs::{Framing, Origin, Request, Response, Upstream};
+pub use legs::{Framing, Origin, Parent, Request, Response, Upstream};
 pub use row::{Row, token_gaps};
 pub use verdict::{Cut, CutKind, Finding, Side, Timing, Verdict};
 

@@ -1,7 +1,7 @@
 //! What the relay has to say: heads, stamps and how it ended.
 
 use crate::observe::framing::DEFAULT_EVENT_LIMIT;
-use crate::observe::record::{ErrorKind, Framing, Load, Origin, ServerSays};
+use crate::observe::record::{ErrorKind, Framing, Load, Origin, Parent, ServerSays};
 
 /// What is to be observed.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +62,8 @@ pub struct RequestHead {
     pub request_id: Option<String>,
     /// Trace id of `traceparent`.
     pub trace_id: Option<String>,
+    /// What else `traceparent` says.
+    pub parent: Option<Parent>,
     /// Encodings that the client takes.
     pub accept_encoding: Option<String>,
     /// HTTP version, "1.1"; empty when the request could not be read.

@@ -21,12 +21,24 @@ pub struct Request {
     pub request_id: Option<String>,
     /// Trace id of `traceparent`.
     pub trace_id: Option<String>,
+    /// What else `traceparent` says, for the spans. No part of the JSON: `None` where the record comes from a log.
+    #[serde(skip)]
+    pub parent: Option<Parent>,
     /// Encodings that the client takes.
     pub accept_encoding: Option<String>,
     /// HTTP version of the client's leg.
     pub http: Option<String>,
     /// Address of the client, when its logging was asked for.
     pub client_addr: Option<String>,
+}
+
+/// Where a request stands in its trace (W3C Trace Context, section 3.2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parent {
+    /// The client's span; never all zero.
+    pub id: [u8; 8],
+    /// Flags of the trace; the lowest bit says that it is sampled.
+    pub flags: u8,
 }
 
 /// The connection to the upstream.

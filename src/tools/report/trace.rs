@@ -1,7 +1,7 @@
 //! Requests on a time line: JSON in Chrome's trace-event format, which Perfetto (<https://ui.perfetto.dev>) and
 //! `chrome://tracing` open.
 //!
-//! - `request`: what is on the track of a request, from its `phases`
+//! - `request`: what is on the track of a request, from its [phases](crate::observe::phases)
 //! - `event`: one event as the format has it
 //! - `flights`: how many requests were in flight
 //!
@@ -18,7 +18,6 @@
 
 mod event;
 mod flights;
-mod phases;
 mod request;
 
 use std::collections::HashMap;

@@ -27,6 +27,7 @@ fn a_steady_stream_with_everything() {
         path: "/v1/chat/completions".into(),
         request_id: Some("r-1".into()),
         trace_id: Some("4bf92f3577b34da6a3ce929d0e0e4736".into()),
+        parent: None,
         accept_encoding: Some("gzip, br".into()),
         http: "1.1",
         client_addr: None,

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::judged;
-use super::phases::{lead, phases, us};
+use crate::observe::phases::{lead, phases, us};
 use crate::observe::record::{End, RequestRecord, Row, Stall};
 use crate::observe::stats::Us;
 use crate::sink::console::text::word;

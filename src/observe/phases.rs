@@ -1,7 +1,7 @@
 //! What a request spent its time on, one phase after the other, as far as it was measured.
 
-use crate::observe::record::{Api, RequestRecord};
-use crate::observe::stats::Us;
+use super::record::{Api, RequestRecord};
+use super::stats::Us;
 
 /// A part of a request, µs from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
