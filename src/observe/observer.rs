@@ -316,7 +316,7 @@ fn request(head: &RequestHead, facts: RequestFacts, bytes: u64) -> Request {
         bytes,
         request_id: head.request_id.clone(),
         trace_id: head.trace_id.clone(),
-        parent: head.parent,
+        parent: head.parent.clone(),
         accept_encoding: head.accept_encoding.clone(),
         http: known(head.http),
         client_addr: head.client_addr.clone(),

@@ -1,8 +1,11 @@
-//! What a client's `traceparent` says. The header itself passes unchanged.
+//! What a client's `traceparent` and `tracestate` say. The headers themselves pass unchanged.
 
 use http::HeaderMap;
 
 use crate::observe::record::Parent;
+
+/// Longest `tracestate` that is carried, in bytes: as much as the standard asks for.
+const STATE_LIMIT: usize = 512;
 
 /// The trace id (32 hex digits) and the rest of a valid `traceparent` (W3C Trace Context, section 3.2.2). One that is not
 /// valid begins no trace, as the standard has it. Versions to come may add fields.
@@ -25,9 +28,23 @@ pub fn of(headers: &HeaderMap) -> Option<(String, Parent)> {
     let parent = Parent {
         id: u64::from_str_radix(id, 16).ok()?.to_be_bytes(),
         flags: u8::from_str_radix(flags, 16).ok()?,
+        state: state(headers),
     };
     let is_zero = |part: &str| part.bytes().all(|b| b == b'0');
     (!is_zero(trace) && !is_zero(id)).then(|| (trace.to_ascii_lowercase(), parent))
+}
+
+/// `tracestate`, whose fields are one list (section 3.3). Of a list that is too long the last members go.
+fn state(headers: &HeaderMap) -> Option<String> {
+    let fields = headers.get_all("tracestate").iter();
+    let fields: Option<Vec<&str>> = fields.map(|field| field.to_str().ok()).collect();
+    let mut state = fields?.join(",");
+    if state.len() > STATE_LIMIT {
+        // a header's text is ASCII
+        let whole = state[..=STATE_LIMIT].rfind(',').unwrap_or(0);
+        state.truncate(whole);
+    }
+    (!state.is_empty()).then_some(state)
 }
 
 #[cfg(test)]
@@ -48,7 +65,8 @@ mod tests {
         };
         let valid = |flags| {
             let id = 0x00f0_67aa_0ba9_02b7_u64.to_be_bytes();
-            Some((TRACE.to_owned(), Parent { id, flags }))
+            let state = None;
+            Some((TRACE.to_owned(), Parent { id, flags, state }))
         };
         let text = |text: String| -> &'static str { text.leak() };
         let sampled = text(format!("00-{TRACE}-{SPAN}-01"));
@@ -74,5 +92,25 @@ mod tests {
         }
         assert_eq!(place(&[sampled, sampled]), None, "nobody knows which");
         assert_eq!(place(&[]), None);
+    }
+
+    #[test]
+    fn a_state_is_carried_up_to_its_limit() {
+        let state = |fields: &[&str]| {
+            let fields = fields
+                .iter()
+                .map(|field| HeaderValue::from_bytes(field.as_bytes()));
+            let name = HeaderName::from_static("tracestate");
+            state(&fields.map(|field| (name.clone(), field.unwrap())).collect())
+        };
+        assert_eq!(state(&[]), None);
+        assert_eq!(state(&[""]), None);
+        assert_eq!(state(&["a=1,b=2", "c=3"]).as_deref(), Some("a=1,b=2,c=3"));
+        let member = |n: usize| format!("{}=1", "k".repeat(n - 2));
+        assert_eq!(state(&[&member(512)]), Some(member(512)));
+        assert_eq!(state(&[&member(511), &member(9)]), Some(member(511)));
+        assert_eq!(state(&[&member(512), &member(9)]), Some(member(512)));
+        assert_eq!(state(&[&member(513)]), None);
+        assert_eq!(state(&["a=\u{e9}"]), None, "no text that others could read");
     }
 }

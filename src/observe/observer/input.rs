@@ -62,7 +62,7 @@ pub struct RequestHead {
     pub request_id: Option<String>,
     /// Trace id of `traceparent`.
     pub trace_id: Option<String>,
-    /// What else `traceparent` says.
+    /// The rest of `traceparent`, and `tracestate`.
     pub parent: Option<Parent>,
     /// Encodings that the client takes.
     pub accept_encoding: Option<String>,

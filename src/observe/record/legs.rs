@@ -21,7 +21,7 @@ pub struct Request {
     pub request_id: Option<String>,
     /// Trace id of `traceparent`.
     pub trace_id: Option<String>,
-    /// What else `traceparent` says, for the spans. No part of the JSON: `None` where the record comes from a log.
+    /// The client's place in its trace, for the spans. No part of the JSON: `None` where the record comes from a log.
     #[serde(skip)]
     pub parent: Option<Parent>,
     /// Encodings that the client takes.
@@ -32,13 +32,15 @@ pub struct Request {
     pub client_addr: Option<String>,
 }
 
-/// Where a request stands in its trace (W3C Trace Context, section 3.2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where a request stands in its trace (W3C Trace Context, sections 3.2 and 3.3).
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parent {
     /// The client's span; never all zero.
     pub id: [u8; 8],
     /// Flags of the trace; the lowest bit says that it is sampled.
     pub flags: u8,
+    /// `tracestate`: what tracing systems tell each other; 512 bytes at most.
+    pub state: Option<String>,
 }
 
 /// The connection to the upstream.
