@@ -4,45 +4,16 @@
 mod support;
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use rustls::{ServerConnection, StreamOwned};
 use serde_json::Value;
-use support::tls::Certified;
-use support::{Client, DONE, End, LAST, Proxy, STREAM, chat_request, chunk, event, pause};
+use support::{
+    Client, DONE, End, LAST, Proxy, STREAM, TlsServer, chat_request, chunk, event, pause,
+};
 
-/// A TLS server that streams three tokens to each request, and the authority that vouches for it.
-struct Server {
-    addr: SocketAddr,
-    certified: Certified,
-}
-
-impl Server {
-    /// A server whose certificate is for `name`.
-    fn named(name: &str) -> Server {
-        let certified = Certified::named(name);
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let addr = listener.local_addr().expect("it is bound");
-        let config = Arc::new(certified.config.clone());
-        std::thread::spawn(move || {
-            for tcp in listener.incoming().flatten() {
-                let connection =
-                    ServerConnection::new(config.clone()).expect("a valid configuration");
-                std::thread::spawn(move || serve(StreamOwned::new(connection, tcp)));
-            }
-        });
-        Server { addr, certified }
-    }
-
-    fn ca(&self) -> PathBuf {
-        self.certified.ca()
-    }
-
-    fn url(&self) -> String {
-        format!("https://localhost:{}", self.addr.port())
-    }
+/// A server that streams three tokens to each request; its certificate is for `name`.
+fn server(name: &str) -> TlsServer {
+    TlsServer::named(name, serve)
 }
 
 fn serve(mut client: impl Read + Write) {
@@ -63,7 +34,7 @@ fn serve(mut client: impl Read + Write) {
 }
 
 /// Asks once through a proxy with `args`; the response and the record.
-fn ask(server: &Server, args: &[&str]) -> (support::Response, Value) {
+fn ask(server: &TlsServer, args: &[&str]) -> (support::Response, Value) {
     let proxy = Proxy::with(&server.url(), args);
     let response = Client::connect(proxy.addr).ask(chat_request(""));
     (response, proxy.record())
@@ -71,7 +42,7 @@ fn ask(server: &Server, args: &[&str]) -> (support::Response, Value) {
 
 #[test]
 fn a_stream_over_tls_passes_and_is_measured() {
-    let server = Server::named("localhost");
+    let server = server("localhost");
     let ca = server.ca().display().to_string();
     let (response, record) = ask(&server, &["--upstream-ca", &ca]);
     assert_eq!(response.end, Some(End::Whole));
@@ -102,10 +73,7 @@ fn a_stream_over_tls_passes_and_is_measured() {
 
 #[test]
 fn a_certificate_of_an_unknown_authority_or_another_name_is_refused() {
-    let (other, server) = (
-        Server::named("localhost"),
-        Server::named("elsewhere.example"),
-    );
+    let (other, server) = (server("localhost"), server("elsewhere.example"));
     let others_ca = other.ca().display().to_string();
     let own_ca = server.ca().display().to_string();
     for args in [
@@ -127,7 +95,7 @@ fn a_certificate_of_an_unknown_authority_or_another_name_is_refused() {
 
 #[test]
 fn a_probe_times_the_handshake_apart_and_checks_the_certificate() {
-    let (server, other) = (Server::named("localhost"), Server::named("localhost"));
+    let (server, other) = (server("localhost"), server("localhost"));
     let probe = |ca: PathBuf| {
         std::process::Command::new(env!("CARGO_BIN_EXE_dripline"))
             .args([

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 pub use client::{Client, End, Response};
 pub use proxy::Proxy;
 pub use simulated::simulated;
+pub use tls::TlsServer;
 pub use upstream::{Exchange, Upstream};
 
 /// How long a test waits for what must come. Only a failing test ever waits this long.

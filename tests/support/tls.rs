@@ -1,11 +1,12 @@
-//! A certificate for a server, and the authority that vouches for it.
+//! A certificate for a server, the authority that vouches for it, and a server that has both.
 
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rcgen::{CertificateParams, Issuer, KeyPair};
-use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use tempfile::TempDir;
 
 /// What a server shows, and what a client is to trust.
@@ -44,5 +45,43 @@ impl Certified {
     /// The authority's certificate, as long as this lives.
     pub fn ca(&self) -> PathBuf {
         self.dir.path().join("ca.pem")
+    }
+}
+
+/// A TLS server. It ends with the test process.
+pub struct TlsServer {
+    addr: SocketAddr,
+    certified: Certified,
+}
+
+/// A connection to it.
+pub type TlsStream = StreamOwned<ServerConnection, TcpStream>;
+
+impl TlsServer {
+    /// A server whose certificate is for `name`, and that does with each connection what `serve` does.
+    pub fn named(name: &str, serve: impl Fn(TlsStream) + Send + Sync + 'static) -> TlsServer {
+        let certified = Certified::named(name);
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let addr = listener.local_addr().expect("it is bound");
+        let (config, serve) = (Arc::new(certified.config.clone()), Arc::new(serve));
+        std::thread::spawn(move || {
+            for tcp in listener.incoming().flatten() {
+                let connection =
+                    ServerConnection::new(config.clone()).expect("a valid configuration");
+                let serve = serve.clone();
+                std::thread::spawn(move || serve(StreamOwned::new(connection, tcp)));
+            }
+        });
+        TlsServer { addr, certified }
+    }
+
+    /// The authority's certificate as a file.
+    pub fn ca(&self) -> PathBuf {
+        self.certified.ca()
+    }
+
+    /// Its URL, by the name that most tests give it.
+    pub fn url(&self) -> String {
+        format!("https://localhost:{}", self.addr.port())
     }
 }
