@@ -7,11 +7,14 @@
 //! is done by a thread: the one that calls `emit` would block on the same paused terminal.
 
 pub mod console;
+mod convention;
+mod ids;
 pub mod jsonl;
 pub mod metrics;
 mod queue;
 #[cfg(test)]
 mod sample;
+mod wall;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,25 +1,23 @@
-//! Metrics: what all requests so far were like, as Prometheus reads it.
+//! Metrics: what all requests so far were like, as Prometheus reads it and as OTLP sends it.
 //!
 //! Each record is added to counters and histograms on this sink's own thread. The admin side asks for the
 //! text: [`Metrics::encode`]. One lock stands between the two, so that a scrape sees whole requests
-//! only; neither is ever waited for by the relay.
+//! only; neither is ever waited for by the relay. What is sent to a collector is read of the same series: [`Metrics::read`].
 //!
 //! - `catalog`: what there is, each with its name, labels, bounds and help
 //! - `figures`: a record becomes counts
 //! - `family`, `series`: a metric and its series
-//! - `convention`: what OpenTelemetry calls things
 //! - `models`: names from outside, as bounded labels
 //! - `format`: the two texts, and which of them was asked for
 
 mod catalog;
-mod convention;
 mod family;
 mod figures;
 mod format;
 mod models;
 mod series;
 #[cfg(test)]
-mod tests;
+pub(in crate::sink) mod tests;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,10 +31,12 @@ use crate::observe::record::RequestRecord;
 use catalog::{BUILD, IN_FLIGHT, RECORDS_DROPPED, RECORDS_WRITTEN};
 use family::Family;
 use figures::Figures;
-use series::{Count, Info, Level};
+use series::{Count, Info, Level, Series};
 
-pub use catalog::table;
+pub use catalog::{About, table};
+pub use family::Reading;
 pub use format::Format;
+pub use series::{Example, Histogram, Value};
 
 /// All counters and histograms.
 #[derive(Debug)]
@@ -83,6 +83,35 @@ impl Metrics {
         page
     }
 
+    /// All metrics as they are now. Takes as long as a scrape.
+    pub fn read(&self, now: &Now) -> Vec<Reading> {
+        let mut readings = Readings(Vec::new());
+        let read = self.show(now, &mut readings);
+        debug_assert!(read.is_ok(), "nothing is written");
+        readings.0
+    }
+
+    /// Shows all metrics, in the order of the catalog.
+    fn show(&self, now: &Now, to: &mut impl Viewer) -> fmt::Result {
+        self.figures().show(to)?;
+        let mut in_flight = Family::<Level>::new(&IN_FLIGHT);
+        for (upstream, n) in &now.in_flight {
+            in_flight.at([upstream]).set(*n);
+        }
+        to.look(&in_flight)?;
+        let mut written = Family::<Count>::new(&RECORDS_WRITTEN);
+        let mut dropped = Family::<Count>::new(&RECORDS_DROPPED);
+        for totals in &now.records {
+            written.at([totals.kind]).add(totals.written);
+            dropped.at([totals.kind]).add(totals.lost);
+        }
+        to.look(&written)?;
+        to.look(&dropped)?;
+        let mut build = Family::<Info>::new(&BUILD);
+        build.at([env!("CARGO_PKG_VERSION")]);
+        to.look(&build)
+    }
+
     /// A panic that left the lock behind did not leave its figures half made.
     fn figures(&self) -> MutexGuard<'_, Figures> {
         self.figures.lock().unwrap_or_else(PoisonError::into_inner)
@@ -96,23 +125,32 @@ struct Scrape {
 }
 
 impl Collector for Scrape {
-    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        self.metrics.figures().encode(&mut encoder)?;
-        let mut in_flight = Family::<Level>::new(&IN_FLIGHT);
-        for (upstream, n) in &self.now.in_flight {
-            in_flight.at([upstream]).set(*n);
-        }
-        in_flight.encode(&mut encoder)?;
-        let mut written = Family::<Count>::new(&RECORDS_WRITTEN);
-        let mut dropped = Family::<Count>::new(&RECORDS_DROPPED);
-        for totals in &self.now.records {
-            written.at([totals.kind]).add(totals.written);
-            dropped.at([totals.kind]).add(totals.lost);
-        }
-        written.encode(&mut encoder)?;
-        dropped.encode(&mut encoder)?;
-        let mut build = Family::<Info>::new(&BUILD);
-        build.at([env!("CARGO_PKG_VERSION")]);
-        build.encode(&mut encoder)
+    fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
+        self.metrics.show(&self.now, &mut Text(encoder))
+    }
+}
+
+/// Sees metrics one after the other.
+trait Viewer {
+    /// The next one.
+    fn look<S: Series>(&mut self, family: &Family<S>) -> fmt::Result;
+}
+
+/// Writes them.
+struct Text<'a>(DescriptorEncoder<'a>);
+
+impl Viewer for Text<'_> {
+    fn look<S: Series>(&mut self, family: &Family<S>) -> fmt::Result {
+        family.encode(&mut self.0)
+    }
+}
+
+/// Keeps them.
+struct Readings(Vec<Reading>);
+
+impl Viewer for Readings {
+    fn look<S: Series>(&mut self, family: &Family<S>) -> fmt::Result {
+        self.0.push(family.read());
+        Ok(())
     }
 }

@@ -209,6 +209,28 @@ impl About {
         }
     }
 
+    /// Its name in OpenTelemetry, from which its exporters for Prometheus make [`About::full_name`].
+    pub fn otel_name(&self) -> String {
+        match self.name.strip_prefix("gen_ai_client_operation_") {
+            Some(rest) => format!("gen_ai.client.operation.{rest}"),
+            None => self.name.replacen('_', ".", 1),
+        }
+    }
+
+    /// What a label of ours is called there.
+    pub fn otel_label(label: &'static str) -> &'static str {
+        match label {
+            "gen_ai_operation_name" => "gen_ai.operation.name",
+            "gen_ai_provider_name" => "gen_ai.provider.name",
+            "gen_ai_request_model" => "gen_ai.request.model",
+            "gen_ai_response_model" => "gen_ai.response.model",
+            "server_address" => "server.address",
+            "server_port" => "server.port",
+            "error_type" => "error.type",
+            own => own,
+        }
+    }
+
     /// Its name in queries.
     pub fn full_name(&self) -> String {
         let unit = self.unit.as_ref().map(|unit| format!("_{}", unit.as_str()));

@@ -6,7 +6,16 @@ use std::fmt;
 use prometheus_client::encoding::DescriptorEncoder;
 
 use super::catalog::About;
-use super::series::Series;
+use super::series::{Series, Value};
+
+/// A metric at one moment.
+#[derive(Debug)]
+pub struct Reading {
+    /// Which one it is.
+    pub about: &'static About,
+    /// The labels of each series that are there, and what it says.
+    pub series: Vec<(Vec<(&'static str, String)>, Value)>,
+}
 
 /// A metric: a series for each set of labels.
 #[derive(Debug)]
@@ -42,16 +51,29 @@ impl<S: Series> Family<S> {
         } = self.about;
         let mut metric = encoder.encode_descriptor(name, help, unit.as_ref(), S::KIND)?;
         for (values, series) in &self.series {
-            let labels: Vec<(&str, &str)> = self
-                .about
-                .labels
-                .iter()
-                .zip(values)
-                .filter(|(_, value)| !value.is_empty())
-                .map(|(name, value)| (*name, value.as_str()))
-                .collect();
+            let labels: Vec<_> = self.labels(values).collect();
             series.encode(metric.encode_family(&labels)?)?;
         }
         Ok(())
+    }
+
+    /// All series as they are now.
+    pub fn read(&self) -> Reading {
+        let owned = |(name, value): (_, &str)| (name, value.to_owned());
+        let series = self.series.iter().map(|(values, series)| {
+            let labels = self.labels(values).map(owned);
+            (labels.collect(), series.value())
+        });
+        Reading {
+            about: self.about,
+            series: series.collect(),
+        }
+    }
+
+    /// The labels that are there.
+    fn labels<'a>(&self, values: &'a [String]) -> impl Iterator<Item = (&'static str, &'a str)> {
+        let values = values.iter().map(String::as_str);
+        let all = self.about.labels.iter().copied().zip(values);
+        all.filter(|(_, value)| !value.is_empty())
     }
 }

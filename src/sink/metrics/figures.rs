@@ -1,18 +1,20 @@
 //! A record becomes counts.
 
 use std::fmt;
+use std::sync::Arc;
 
-use prometheus_client::encoding::DescriptorEncoder;
-
+use super::Viewer;
 use super::catalog;
-use super::convention::Operation;
 use super::family::Family;
 use super::models::{Models, Named};
-use super::series::{Count, OfAll, OfRequests, Time, Which};
+use super::series::{Count, Example, OfAll, OfRequests, Time};
 use crate::observe::distribution::{Distributions, EVENTS_BOUNDS, GAP_BOUNDS, HOLD_BOUNDS};
 use crate::observe::record::RequestRecord;
 use crate::observe::stats::Us;
 use crate::sink::console::text::word;
+use crate::sink::convention::Operation;
+use crate::sink::ids::Ids;
+use crate::sink::wall::WallClock;
 
 /// All figures so far.
 #[derive(Debug)]
@@ -69,9 +71,9 @@ impl Figures {
     /// Adds a record.
     pub fn add(&mut self, record: &RequestRecord) {
         let named = self.models.named(record);
-        let which = which(record);
+        let example = example(record);
         if let Some(operation) = Operation::of(record) {
-            self.add_operation(record, &operation, named, &which);
+            self.add_operation(record, &operation, named, &example);
         }
         let upstream = record.upstream.name.as_deref().unwrap_or_default();
         let model = [upstream, named.asked];
@@ -95,11 +97,11 @@ impl Figures {
             (&mut self.ttfa, record.ttfa_ms),
         ] {
             if let Some(us) = us(ms) {
-                first.at(cold).add(us, &which);
+                first.at(cold).add(us, &example);
             }
         }
         if let Some(us) = us(record.gaps.token.max_ms) {
-            self.longest_gap.at(model).add(us, &which);
+            self.longest_gap.at(model).add(us, &example);
         }
         for (tokens, n) in [
             (&mut self.prompt_tokens, record.tokens.prompt),
@@ -122,7 +124,7 @@ impl Figures {
         record: &RequestRecord,
         operation: &Operation,
         named: Named<'_>,
-        which: &Which,
+        example: &Arc<Example>,
     ) {
         let Operation {
             name,
@@ -134,11 +136,11 @@ impl Figures {
         let Named { asked, answered } = named;
         if let Some(us) = us(record.at.end_ms) {
             let labels = [name, provider, asked, answered, address, port, error];
-            self.duration.at(labels).add(us, which);
+            self.duration.at(labels).add(us, example);
         }
         let call = [name, provider, asked, answered, address.as_str(), port];
         if let Some(us) = us(record.ttft_ms) {
-            self.first_chunk.at(call).add(us, which);
+            self.first_chunk.at(call).add(us, example);
         }
         if let Some(Distributions { token_gaps, .. }) = record.distributions.as_deref()
             && token_gaps.n > 0
@@ -169,36 +171,39 @@ impl Figures {
         self.hold.at([]).add(&of.hold, &HOLD_BOUNDS);
     }
 
-    /// Writes them all.
-    pub fn encode(&self, encoder: &mut DescriptorEncoder) -> fmt::Result {
-        self.duration.encode(encoder)?;
-        self.first_chunk.encode(encoder)?;
-        self.per_chunk.encode(encoder)?;
-        self.requests.encode(encoder)?;
-        self.verdicts.encode(encoder)?;
-        self.ttft.encode(encoder)?;
-        self.ttfa.encode(encoder)?;
-        self.token_gap.encode(encoder)?;
-        self.event_gap.encode(encoder)?;
-        self.chunk_gap.encode(encoder)?;
-        self.longest_gap.encode(encoder)?;
-        self.stalls.encode(encoder)?;
-        self.events_per_chunk.encode(encoder)?;
-        self.prompt_tokens.encode(encoder)?;
-        self.completion_tokens.encode(encoder)?;
-        self.hold.encode(encoder)?;
-        self.blocked.encode(encoder)
+    /// Shows them all.
+    pub fn show(&self, to: &mut impl Viewer) -> fmt::Result {
+        to.look(&self.duration)?;
+        to.look(&self.first_chunk)?;
+        to.look(&self.per_chunk)?;
+        to.look(&self.requests)?;
+        to.look(&self.verdicts)?;
+        to.look(&self.ttft)?;
+        to.look(&self.ttfa)?;
+        to.look(&self.token_gap)?;
+        to.look(&self.event_gap)?;
+        to.look(&self.chunk_gap)?;
+        to.look(&self.longest_gap)?;
+        to.look(&self.stalls)?;
+        to.look(&self.events_per_chunk)?;
+        to.look(&self.prompt_tokens)?;
+        to.look(&self.completion_tokens)?;
+        to.look(&self.hold)?;
+        to.look(&self.blocked)
     }
 }
 
-/// What leads from an exemplar to its request: its trace, where it has one, and its record.
-fn which(record: &RequestRecord) -> Which {
+/// What leads from an exemplar to its request.
+fn example(record: &RequestRecord) -> Arc<Example> {
     let trace = record.request.trace_id.clone();
     let trace = trace.map(|id| ("trace_id", id));
-    trace
-        .into_iter()
-        .chain([("record_id", record.id.clone())])
-        .collect()
+    let record_id = ("record_id", record.id.clone());
+    Arc::new(Example {
+        labels: trace.into_iter().chain([record_id]).collect(),
+        record: record.id.clone(),
+        ids: Ids::of(record),
+        at: WallClock::of(record).end(),
+    })
 }
 
 /// The µs of a record's ms, which has no finer ones.

@@ -1,6 +1,7 @@
 //! One series of each kind: what it keeps, and how it is written.
 
 use std::fmt;
+use std::sync::Arc;
 
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -9,6 +10,7 @@ use prometheus_client::metrics::exemplar::HistogramWithExemplars;
 use super::catalog::About;
 use crate::observe::distribution::Distribution;
 use crate::observe::stats::Us;
+use crate::sink::ids::Ids;
 
 /// A series.
 pub trait Series {
@@ -20,6 +22,37 @@ pub trait Series {
 
     /// Writes it.
     fn encode(&self, encoder: MetricEncoder) -> fmt::Result;
+
+    /// What it says now.
+    fn value(&self) -> Value;
+}
+
+/// What a series says at one moment, in the unit of its metric.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// A number that only rises.
+    Count(u64),
+    /// Time that adds up, in seconds.
+    Time(f64),
+    /// A number that rises and falls.
+    Level(u64),
+    /// All is in the labels.
+    Fact,
+    /// How values lie.
+    Histogram(Histogram),
+}
+
+/// How values lie, in the unit of their metric.
+#[derive(Debug, Clone)]
+pub struct Histogram {
+    /// How many lie up to each bound and above the one before; the last are above all bounds.
+    pub counts: Vec<u64>,
+    /// How many there are.
+    pub n: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// One value of some of the buckets, with its request.
+    pub examples: Vec<(f64, Arc<Example>)>,
 }
 
 /// A number that only rises.
@@ -42,6 +75,10 @@ impl Series for Count {
 
     fn encode(&self, mut encoder: MetricEncoder) -> fmt::Result {
         encoder.encode_counter::<NoLabelSet, _, f64>(&self.0, None)
+    }
+
+    fn value(&self) -> Value {
+        Value::Count(self.0)
     }
 }
 
@@ -66,6 +103,10 @@ impl Series for Time {
     fn encode(&self, mut encoder: MetricEncoder) -> fmt::Result {
         encoder.encode_counter::<NoLabelSet, _, f64>(&seconds(self.0), None)
     }
+
+    fn value(&self) -> Value {
+        Value::Time(seconds(self.0))
+    }
 }
 
 /// A number that rises and falls.
@@ -89,6 +130,10 @@ impl Series for Level {
     fn encode(&self, mut encoder: MetricEncoder) -> fmt::Result {
         encoder.encode_gauge(&self.0)
     }
+
+    fn value(&self) -> Value {
+        Value::Level(self.0)
+    }
 }
 
 /// A fact that is all in the labels.
@@ -106,19 +151,48 @@ impl Series for Info {
         let none: [(&str, &str); 0] = [];
         encoder.encode_info(&none)
     }
+
+    fn value(&self) -> Value {
+        Value::Fact
+    }
 }
 
-/// The labels of an exemplar: which request it was.
+/// A request that stands for the others of its bucket.
+#[derive(Debug)]
+pub struct Example {
+    /// Which it was, as labels of an exemplar.
+    pub labels: Which,
+    /// The id of its record.
+    pub record: String,
+    /// Its span.
+    pub ids: Ids,
+    /// When it ended, ns since 1970.
+    pub at: u64,
+}
+
+/// The labels of an exemplar.
 pub type Which = Vec<(&'static str, String)>;
 
 /// One duration for each request; each bucket remembers a request as its example.
 #[derive(Debug)]
-pub struct OfRequests(HistogramWithExemplars<Which>);
+pub struct OfRequests {
+    about: &'static About,
+    /// What is written. It shows its counts to nobody, so they are kept once more.
+    text: HistogramWithExemplars<Which>,
+    counts: Vec<u64>,
+    sum: f64,
+    examples: Vec<Option<(f64, Arc<Example>)>>,
+}
 
 impl OfRequests {
     /// Adds a request's.
-    pub fn add(&mut self, us: Us, which: &Which) {
-        self.0.observe(seconds(us), Some(which.clone()), None);
+    pub fn add(&mut self, us: Us, example: &Arc<Example>) {
+        let value = seconds(us);
+        let bucket = self.about.bounds.partition_point(|bound| *bound < us);
+        self.text.observe(value, Some(example.labels.clone()), None);
+        self.counts[bucket] += 1;
+        self.sum += value;
+        self.examples[bucket] = Some((value, Arc::clone(example)));
     }
 }
 
@@ -126,13 +200,28 @@ impl Series for OfRequests {
     const KIND: MetricType = MetricType::Histogram;
 
     fn new(about: &'static About) -> Self {
-        OfRequests(HistogramWithExemplars::new(
-            about.bounds.iter().map(|&bound| about.shown(bound)),
-        ))
+        let buckets = about.bounds.len() + 1;
+        let bounds = about.bounds.iter().map(|&bound| about.shown(bound));
+        OfRequests {
+            about,
+            text: HistogramWithExemplars::new(bounds),
+            counts: vec![0; buckets],
+            sum: 0.0,
+            examples: vec![None; buckets],
+        }
     }
 
     fn encode(&self, encoder: MetricEncoder) -> fmt::Result {
-        EncodeMetric::encode(&self.0, encoder)
+        EncodeMetric::encode(&self.text, encoder)
+    }
+
+    fn value(&self) -> Value {
+        Value::Histogram(Histogram {
+            counts: self.counts.clone(),
+            n: self.counts.iter().sum(),
+            sum: self.sum,
+            examples: self.examples.iter().flatten().cloned().collect(),
+        })
     }
 }
 
@@ -157,6 +246,16 @@ impl OfAll {
         self.n += values.n;
         self.sum = self.sum.saturating_add(values.sum);
     }
+
+    /// How many values are in each bucket.
+    fn counts(&self) -> impl Iterator<Item = u64> {
+        let up_to = self.up_to.iter().copied().chain([self.n]);
+        up_to.scan(0, |below, up_to| {
+            let here = up_to - *below;
+            *below = up_to;
+            Some(here)
+        })
+    }
 }
 
 impl Series for OfAll {
@@ -172,20 +271,21 @@ impl Series for OfAll {
     }
 
     fn encode(&self, mut encoder: MetricEncoder) -> fmt::Result {
-        let mut below = 0;
-        let mut buckets = Vec::with_capacity(self.up_to.len() + 1);
-        let bounds = self
-            .about
-            .bounds
-            .iter()
-            .map(|&bound| self.about.shown(bound));
-        for (bound, up_to) in bounds.zip(&self.up_to) {
-            buckets.push((bound, up_to - below));
-            below = *up_to;
-        }
-        buckets.push((f64::INFINITY, self.n - below));
+        let bounds = self.about.bounds.iter();
+        let bounds = bounds.map(|&bound| self.about.shown(bound));
+        let all = bounds.chain([f64::INFINITY]);
+        let buckets: Vec<_> = all.zip(self.counts()).collect();
         let sum = self.about.shown(self.sum);
         encoder.encode_histogram::<NoLabelSet>(sum, self.n, &buckets, None)
+    }
+
+    fn value(&self) -> Value {
+        Value::Histogram(Histogram {
+            counts: self.counts().collect(),
+            n: self.n,
+            sum: self.about.shown(self.sum),
+            examples: Vec::new(),
+        })
     }
 }
 

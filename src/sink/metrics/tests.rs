@@ -1,6 +1,6 @@
 //! Records in, text out.
 
-mod records;
+pub mod records;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};

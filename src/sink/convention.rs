@@ -63,7 +63,7 @@ fn called(path: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Address and port of the upstream; the port that its scheme implies where the name has none.
-fn server(upstream: &Upstream) -> (&str, &str) {
+pub fn server(upstream: &Upstream) -> (&str, &str) {
     let name = upstream.name.as_deref().unwrap_or_default();
     let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (address, port) = match name.rsplit_once(':') {
@@ -80,7 +80,7 @@ fn server(upstream: &Upstream) -> (&str, &str) {
 
 /// The status where that is what failed, else the record's word for it. Also who ended the operation before
 /// its time is told here: its duration is none of a whole one.
-fn error(record: &RequestRecord) -> String {
+pub fn error(record: &RequestRecord) -> String {
     match (&record.error, record.end, record.response.status) {
         (Some(error), _, Some(status @ 400..=599)) if error.kind == ErrorKind::HttpError => {
             status.to_string()
