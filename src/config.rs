@@ -10,6 +10,7 @@ mod error;
 mod example;
 mod file;
 mod host;
+mod otlp;
 pub mod probe;
 mod settings;
 pub mod threshold;
@@ -25,6 +26,7 @@ use clap::{Args, Command};
 pub use admin::{Access, Admin, AdminAddr, Models, Recent, Token};
 pub use error::ConfigError;
 pub use example::example;
+pub use otlp::{Attributes, Collector, Headers, Interval, Otlp, Signals};
 pub use settings::{DEFAULTS, Settings};
 pub use upstream::UpstreamUrl;
 pub use values::{Limit, ListenAddr, LogLevel, LogTarget, Recorded, Span};
@@ -69,6 +71,10 @@ pub struct ProxyConfig {
     pub cold_after: Duration,
     /// The page, the API and the metrics; `None` for none.
     pub admin: Option<Admin>,
+    /// The collector; `None` for none.
+    pub otlp: Option<Otlp>,
+    /// Models that have metrics of their own.
+    pub metrics_models: usize,
     /// Whether the console line per request is left out.
     pub quiet: bool,
     /// Least severe diagnostics that are printed.
@@ -132,7 +138,10 @@ fn complete(settings: Settings, admin_asked: bool) -> Result<ProxyConfig, Config
         admin: Some(admin),
         admin_open: Some(admin_open),
         admin_recent: Some(recent),
-        metrics_models: Some(models),
+        metrics_models: Some(Models(metrics_models)),
+        otlp: Some(Collector(otlp)),
+        otlp_signals: Some(signals),
+        otlp_interval: Some(Interval(interval)),
         quiet: Some(quiet),
         log_level: Some(log_level),
         ..
@@ -142,7 +151,7 @@ fn complete(settings: Settings, admin_asked: bool) -> Result<ProxyConfig, Config
     };
     let token = settings.admin_token;
     Ok(ProxyConfig {
-        admin: Admin::of(admin, admin_asked, token, admin_open, recent, models)?,
+        admin: Admin::of(admin, admin_asked, token, admin_open, recent)?,
         upstream: settings.upstream.ok_or(ConfigError::NoUpstream)?,
         listen,
         preserve_host,
@@ -163,6 +172,14 @@ fn complete(settings: Settings, admin_asked: bool) -> Result<ProxyConfig, Config
         body_hash: !no_body_hash,
         log_client_addr,
         cold_after,
+        otlp: otlp.map(|url| Otlp {
+            url,
+            headers: settings.otlp_headers.unwrap_or_default(),
+            resource: settings.otlp_resource.unwrap_or_default(),
+            signals,
+            interval,
+        }),
+        metrics_models,
         quiet,
         log_level,
     })

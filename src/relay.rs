@@ -87,7 +87,7 @@ impl Shared {
             gauge: load::Gauge::new(config.cold_after),
             history: history::Kept::default(),
             emit,
-            running: config.admin.is_some().then(Arc::default),
+            running: (config.admin.is_some() || config.otlp.is_some()).then(Arc::default),
             phase,
             config: config.clone(),
         })

@@ -1,5 +1,5 @@
-//! Where records go: [`jsonl`] (the log, which is the truth), [`console`] (a line to watch) and [`metrics`] (all
-//! requests so far, for Prometheus).
+//! Where records go: [`jsonl`] (the log, which is the truth), [`console`] (a line to watch), [`metrics`] (all
+//! requests so far, for Prometheus) and [`otlp`] (an OpenTelemetry collector).
 //!
 //! The relay hands a record over with [`Sinks::emit`] and never waits. Each sink has a queue of
 //! bounded weight and a thread of its own, so a stuck disk does not silence the terminal, nor a
@@ -11,6 +11,7 @@ mod convention;
 mod ids;
 pub mod jsonl;
 pub mod metrics;
+pub mod otlp;
 mod queue;
 #[cfg(test)]
 mod sample;
@@ -26,6 +27,7 @@ use crate::observe::record::RequestRecord;
 pub use console::{Console, Output};
 pub use jsonl::Jsonl;
 pub use metrics::Metrics;
+pub use otlp::Otlp;
 
 use queue::Queue;
 
@@ -41,6 +43,37 @@ pub enum Sink {
     Console(Console),
     /// Counters and histograms.
     Metrics(Arc<Metrics>),
+    /// A collector.
+    Otlp(Box<Otlp>),
+}
+
+/// What became of records that a sink was given; it may still have others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Fate {
+    /// They got there.
+    written: u64,
+    /// They did not.
+    lost: u64,
+    /// They are none that this sink is for.
+    unwanted: u64,
+}
+
+impl Fate {
+    /// One that this sink is not for.
+    const UNWANTED: Fate = Fate {
+        written: 0,
+        lost: 0,
+        unwanted: 1,
+    };
+
+    /// One that was written, or not.
+    fn of_one(is_written: bool) -> Fate {
+        Fate {
+            written: u64::from(is_written),
+            lost: u64::from(!is_written),
+            unwanted: 0,
+        }
+    }
 }
 
 impl Sink {
@@ -49,6 +82,7 @@ impl Sink {
             Sink::Jsonl(jsonl) => jsonl.name(),
             Sink::Console(_) => "the terminal".to_owned(),
             Sink::Metrics(_) => "the metrics".to_owned(),
+            Sink::Otlp(otlp) => otlp.name(),
         }
     }
 
@@ -58,6 +92,7 @@ impl Sink {
             Sink::Jsonl(_) => "log",
             Sink::Console(_) => "terminal",
             Sink::Metrics(_) => "metrics",
+            Sink::Otlp(otlp) => otlp.kind(),
         }
     }
 
@@ -66,16 +101,42 @@ impl Sink {
     fn patience(&self) -> Duration {
         Duration::from_secs(match self {
             Sink::Jsonl(_) => 10,
+            Sink::Otlp(_) => 5,
             Sink::Console(_) | Sink::Metrics(_) => 1,
         })
     }
 
-    /// Writes one record; whether it got there.
-    fn write(&mut self, record: &RequestRecord) -> bool {
-        match self {
+    /// Takes one record; what became of it and of those before that waited.
+    fn write(&mut self, record: &RequestRecord) -> Fate {
+        Fate::of_one(match self {
             Sink::Jsonl(jsonl) => jsonl.write(record),
             Sink::Console(console) => console.write(record),
             Sink::Metrics(metrics) => metrics.write(record),
+            Sink::Otlp(otlp) => return otlp.write(record),
+        })
+    }
+
+    /// How long until [`Sink::flush`] is due; `None` where nothing waits in it.
+    fn due_in(&self) -> Option<Duration> {
+        match self {
+            Sink::Otlp(otlp) => otlp.due_in(),
+            Sink::Jsonl(_) | Sink::Console(_) | Sink::Metrics(_) => None,
+        }
+    }
+
+    /// Writes what waits in it.
+    fn flush(&mut self) -> Fate {
+        match self {
+            Sink::Otlp(otlp) => otlp.flush(),
+            Sink::Jsonl(_) | Sink::Console(_) | Sink::Metrics(_) => Fate::default(),
+        }
+    }
+
+    /// What tells it, once dropped, that the program ends; `None` for sinks that need not know.
+    fn closer(&mut self) -> Option<Sender<()>> {
+        match self {
+            Sink::Otlp(otlp) => otlp.closer(),
+            Sink::Jsonl(_) | Sink::Console(_) | Sink::Metrics(_) => None,
         }
     }
 }
@@ -131,12 +192,18 @@ impl Sinks {
         self.queues.iter().map(Queue::totals).collect()
     }
 
-    /// Waits until all that was emitted before is written (10 s at most for a log, 1 s for a terminal) and says what
-    /// became of it. Records emitted later are lost.
+    /// Waits until all that was emitted before is written (10 s at most for a log, 5 s for a collector, 1 s for a
+    /// terminal, all at the same time) and says what became of it. Records emitted later are lost.
     pub fn close(&self) -> Vec<Totals> {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.queues.iter().for_each(Queue::ask_to_end);
-        self.queues.iter().map(Queue::wait).collect()
+        let mut waited = Duration::ZERO;
+        let wait = |queue: &Queue| {
+            let totals;
+            (totals, waited) = queue.wait(waited);
+            totals
+        };
+        self.queues.iter().map(wait).collect()
     }
 }
 

@@ -29,6 +29,8 @@ pub fn announcement(config: &ProxyConfig, local: SocketAddr, live: Option<Socket
         format!("  records       {log}"),
     ];
     lines.extend(live.map(|live| format!("  live          http://{}", reachable(live))));
+    let otlp = config.otlp.as_ref();
+    lines.extend(otlp.map(|otlp| format!("  otlp          {} ({})", otlp.url, otlp.signals)));
     lines.extend(
         config
             .label
@@ -100,14 +102,15 @@ mod tests {
     #[test]
     fn the_line_to_paste_fits_the_address_and_the_prefix() {
         let text = of(
-            "upstream = 'https://h/openai/v1'\nlabel = 'flush off'\nlog = 'off'",
+            "upstream = 'https://h/openai/v1'\nlabel = 'flush off'\nlog = 'off'\notlp = 'http://c:4318'",
             "[::]:81",
         );
         assert!(text.contains("OPENAI_BASE_URL=http://[::1]:81\n"), "{text}");
         assert!(
             text.contains("From other machines")
                 && text.contains("flush off")
-                && text.contains("--log off"),
+                && text.contains("--log off")
+                && text.contains("  otlp          http://c:4318 (logs, traces, metrics)\n"),
             "{text}"
         );
     }

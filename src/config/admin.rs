@@ -18,8 +18,6 @@ pub struct Admin {
     pub access: Access,
     /// Requests that are kept for the page.
     pub recent: usize,
-    /// Models that have metrics of their own.
-    pub models: usize,
 }
 
 /// Who may see the admin side.
@@ -45,7 +43,6 @@ impl Admin {
         token: Option<Token>,
         open: bool,
         Recent(recent): Recent,
-        Models(models): Models,
     ) -> Result<Option<Admin>, ConfigError> {
         let Some(addr) = addr else {
             return Ok(None);
@@ -61,7 +58,6 @@ impl Admin {
             asked,
             access,
             recent,
-            models,
         }))
     }
 }
@@ -166,14 +162,7 @@ mod tests {
 
     fn admin(addr: &str, token: Option<&str>, open: bool) -> Result<Option<Admin>, ConfigError> {
         let token = token.map(|token| token.parse().unwrap());
-        Admin::of(
-            addr.parse().unwrap(),
-            true,
-            token,
-            open,
-            Recent(10),
-            Models(9),
-        )
+        Admin::of(addr.parse().unwrap(), true, token, open, Recent(10))
     }
 
     #[test]

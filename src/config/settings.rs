@@ -10,6 +10,7 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::admin::{AdminAddr, Models, Recent, Token};
+use super::otlp::{Attributes, Collector, Headers, Interval, Signals};
 use super::upstream::UpstreamUrl;
 use super::values::{Limit, ListenAddr, LogLevel, LogTarget, Recorded, Span, text};
 
@@ -33,6 +34,9 @@ admin = "127.0.0.1:8090"
 admin-open = false
 admin-recent = "10000"
 metrics-models = "100"
+otlp = "off"
+otlp-signals = "logs,traces,metrics"
+otlp-interval = "10s"
 quiet = false
 log-level = "info"
 "#;
@@ -44,6 +48,8 @@ upstream-ca = "/etc/ssl/private-ca.pem"
 instance = "edge-1"
 label = "client flush off"
 admin-token = "from-openssl-rand-hex-16"
+otlp-headers = "authorization=Bearer%20KEY"
+otlp-resource = "service.name=edge,k8s.pod.name=llm-0"
 "#;
 
 /// One layer of settings. The flag `--pool-idle` is the variable `DRIPLINE_POOL_IDLE` and the key
@@ -221,6 +227,56 @@ pub struct Settings {
     #[serde(deserialize_with = "text")]
     pub metrics_models: Option<Models>,
 
+    /// Send records, spans and metrics to this OpenTelemetry collector (OTLP over HTTP), or off
+    #[arg(
+        long,
+        env = "DRIPLINE_OTLP",
+        value_name = "URL|off",
+        help_heading = "Export"
+    )]
+    #[serde(deserialize_with = "text")]
+    pub otlp: Option<Collector>,
+
+    /// Header fields for the collector, such as its key (better as the variable: others see a command line)
+    #[arg(
+        long,
+        env = "DRIPLINE_OTLP_HEADERS",
+        value_name = "NAME=VALUE,…",
+        help_heading = "Export"
+    )]
+    #[serde(deserialize_with = "text")]
+    pub otlp_headers: Option<Headers>,
+
+    /// Resource attributes of all that the collector is sent, besides dripline's own
+    #[arg(
+        long,
+        env = "DRIPLINE_OTLP_RESOURCE",
+        value_name = "NAME=VALUE,…",
+        help_heading = "Export"
+    )]
+    #[serde(deserialize_with = "text")]
+    pub otlp_resource: Option<Attributes>,
+
+    /// What the collector is sent
+    #[arg(
+        long,
+        env = "DRIPLINE_OTLP_SIGNALS",
+        value_name = "SIGNALS",
+        help_heading = "Export"
+    )]
+    #[serde(deserialize_with = "text")]
+    pub otlp_signals: Option<Signals>,
+
+    /// How often the collector is sent what there is
+    #[arg(
+        long,
+        env = "DRIPLINE_OTLP_INTERVAL",
+        value_name = "DURATION",
+        help_heading = "Export"
+    )]
+    #[serde(deserialize_with = "text")]
+    pub otlp_interval: Option<Interval>,
+
     /// Print no line per request
     #[arg(
         long,
@@ -277,6 +333,11 @@ impl Settings {
             admin_open: self.admin_open.or(lower.admin_open),
             admin_recent: self.admin_recent.or(lower.admin_recent),
             metrics_models: self.metrics_models.or(lower.metrics_models),
+            otlp: self.otlp.or(lower.otlp),
+            otlp_headers: self.otlp_headers.or(lower.otlp_headers),
+            otlp_resource: self.otlp_resource.or(lower.otlp_resource),
+            otlp_signals: self.otlp_signals.or(lower.otlp_signals),
+            otlp_interval: self.otlp_interval.or(lower.otlp_interval),
             quiet: self.quiet.or(lower.quiet),
             log_level: self.log_level.or(lower.log_level),
             config: self.config.or(lower.config),

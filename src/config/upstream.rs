@@ -21,7 +21,8 @@ pub struct UpstreamUrl {
     pub prefix: String,
 }
 
-const SHAPE: &str = "write it like http://127.0.0.1:8000 or https://api.example.com";
+/// What a URL is like, at the end of a message.
+pub(super) const SHAPE: &str = "write it like http://127.0.0.1:8000 or https://api.example.com";
 
 impl FromStr for UpstreamUrl {
     type Err = String;

@@ -1,4 +1,4 @@
-//! `GET /metrics`: all requests so far, as Prometheus reads them.
+//! `GET /metrics`: all requests so far, as Prometheus reads them and a collector is sent them.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
 use super::Live;
+use crate::relay::Running;
 use crate::sink::metrics::{Format, Now};
 use crate::sink::{Metrics, Sinks};
 
@@ -22,23 +23,25 @@ pub struct Scrape {
     pub upstream: String,
 }
 
+impl Scrape {
+    /// What is known at this moment alone.
+    pub fn now(&self, running: &Running) -> Now {
+        Now {
+            in_flight: vec![(self.upstream.clone(), running.n() as u64)],
+            records: self.sinks.totals(),
+        }
+    }
+}
+
 /// `GET /metrics`
 pub async fn metrics(State(live): State<Live>, headers: HeaderMap) -> Response {
-    let Scrape {
-        metrics,
-        sinks,
-        upstream,
-    } = live.scrape;
     let accept: Vec<&str> = headers
         .get_all(ACCEPT)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .collect();
     let format = Format::of_accept(Some(&accept.join(",")));
-    let now = Now {
-        in_flight: vec![(upstream, live.running.n() as u64)],
-        records: sinks.totals(),
-    };
-    let page = metrics.encode(format, now);
+    let now = live.scrape.now(&live.running);
+    let page = live.scrape.metrics.encode(format, now);
     ([(CONTENT_TYPE, format.content_type())], page).into_response()
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Sink, Totals};
+use super::{Fate, Sink, Totals};
 use crate::observe::record::RequestRecord;
 
 /// Weight that may wait in one queue: about 4,096 records without a timeline, some 10 MB.
@@ -29,6 +29,8 @@ pub(super) struct Queue {
     kind: &'static str,
     sender: Sender<Message>,
     patience: Duration,
+    /// Dropped when the end is asked for; see [`Sink::closer`].
+    closer: Mutex<Option<Sender<()>>>,
     /// Disconnects when the thread has ended.
     ended: Mutex<Receiver<()>>,
     counts: Arc<Counts>,
@@ -40,6 +42,15 @@ struct Counts {
     emitted: AtomicU64,
     written: AtomicU64,
     lost: AtomicU64,
+    unwanted: AtomicU64,
+}
+
+impl Counts {
+    fn add(&self, fate: Fate) {
+        self.written.fetch_add(fate.written, Relaxed);
+        self.lost.fetch_add(fate.lost, Relaxed);
+        self.unwanted.fetch_add(fate.unwanted, Relaxed);
+    }
 }
 
 impl Queue {
@@ -49,26 +60,30 @@ impl Queue {
         let counts = Arc::new(Counts::default());
         let (sender, receiver) = channel();
         let (alive, ended) = channel::<()>();
+        let closer = Mutex::new(sink.closer());
         let own = Arc::clone(&counts);
         thread::Builder::new()
             .name("dripline-sink".into())
             .spawn(move || {
                 let _alive = alive;
-                while let Ok(Message::Record(record, weight)) = receiver.recv() {
-                    let count = if sink.write(&record) {
-                        &own.written
-                    } else {
-                        &own.lost
-                    };
-                    count.fetch_add(1, Relaxed);
-                    own.waiting.fetch_sub(weight, Relaxed);
+                loop {
+                    match next(&receiver, sink.due_in()) {
+                        Ok(Message::Record(record, weight)) => {
+                            own.add(sink.write(&record));
+                            own.waiting.fetch_sub(weight, Relaxed);
+                        }
+                        Err(RecvTimeoutError::Timeout) => own.add(sink.flush()),
+                        Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,
+                    }
                 }
+                own.add(sink.flush());
             })?;
         Ok(Queue {
             name,
             kind,
             patience,
             sender,
+            closer,
             ended: Mutex::new(ended),
             counts,
         })
@@ -87,23 +102,29 @@ impl Queue {
 
     /// What was pushed before is still written.
     pub(super) fn ask_to_end(&self) {
+        let closer = self.closer.lock();
+        *closer.unwrap_or_else(PoisonError::into_inner) = None;
         // An error means that it has ended already.
         let _ = self.sender.send(Message::End);
     }
 
-    /// Waits for the end that was asked for. A sink that is stuck must not keep the program.
-    pub(super) fn wait(&self) -> Totals {
+    /// Waits for the end that was asked for at least `waited` ago, and says how long ago that is now at the least. A
+    /// sink that is stuck must not keep the program, nor several one after the other.
+    pub(super) fn wait(&self, waited: Duration) -> (Totals, Duration) {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let stuck = ended.recv_timeout(self.patience) == Err(RecvTimeoutError::Timeout);
+        let patience = self.patience.saturating_sub(waited);
+        let stuck = ended.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
         let written = self.counts.written.load(Relaxed);
-        let lost = self.counts.emitted.load(Relaxed) - written;
+        let settled = written + self.counts.unwanted.load(Relaxed);
+        let lost = self.counts.emitted.load(Relaxed) - settled;
         if stuck {
             tracing::error!("{} takes nothing; gave up on {lost} records", self.name);
         }
-        Totals {
+        let totals = Totals {
             lost,
             ..self.totals()
-        }
+        };
+        (totals, if stuck { waited + patience } else { waited })
     }
 
     /// What became of the records so far.
@@ -119,6 +140,17 @@ impl Queue {
     /// Records lost so far.
     pub(super) fn lost(&self) -> u64 {
         self.counts.lost.load(Relaxed)
+    }
+}
+
+/// Waits for the next message, at most until something is `due_in` that time.
+fn next(
+    receiver: &Receiver<Message>,
+    due_in: Option<Duration>,
+) -> Result<Message, RecvTimeoutError> {
+    match due_in {
+        Some(time) => receiver.recv_timeout(time),
+        None => receiver.recv().map_err(RecvTimeoutError::from),
     }
 }
 
@@ -155,15 +187,30 @@ mod tests {
         );
         drop(reader);
         queue.ask_to_end();
-        let totals = queue.wait();
+        let (totals, _) = queue.wait(Duration::ZERO);
         assert!(totals.lost > QUEUE_WEIGHT as u64);
         assert_eq!(totals.written + totals.lost, many);
         queue.push(record);
         assert_eq!(
-            queue.wait().lost,
+            queue.wait(Duration::ZERO).0.lost,
             totals.lost + 1,
             "what comes after the end is lost, too"
         );
+    }
+
+    #[test]
+    fn two_that_are_stuck_are_waited_for_at_the_same_time() {
+        let (_readers, queues): (Vec<_>, Vec<_>) = (0..2).map(|_| stuck()).unzip();
+        let record = Arc::new(sample());
+        for queue in &queues {
+            (0..1000).for_each(|_| queue.push(Arc::clone(&record)));
+            queue.ask_to_end();
+        }
+        let ago = queues[0].patience - Duration::from_millis(1);
+        let (_, ago) = queues[0].wait(ago);
+        assert_eq!(ago, queues[0].patience);
+        let (totals, still) = queues[1].wait(ago);
+        assert!(still == ago && totals.lost > 0);
     }
 
     #[test]

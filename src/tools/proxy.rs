@@ -1,6 +1,7 @@
 //! `dripline proxy`: the relay, the sinks and the admin side, wired together.
 
 mod admin;
+mod export;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -11,9 +12,12 @@ use anyhow::Context;
 use super::signals::Signals;
 use crate::cli::announcement;
 use crate::config::{LogTarget, ProxyConfig, Recorded};
+use crate::live::scrape::Scrape;
 use crate::relay::{Emit, Proxy};
 use crate::sink::console::Output;
-use crate::sink::{Console, Jsonl, Sink, Sinks};
+use crate::sink::otlp::metrics::Push;
+use crate::sink::{Console, Jsonl, Metrics, Sink, Sinks};
+use export::Export;
 
 /// How long the announcement may take before requests are served without it.
 const ANNOUNCE_WITHIN: Duration = Duration::from_secs(1);
@@ -25,10 +29,13 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
     let signals = Signals::listen().context("cannot listen for signals")?;
     let console = (!config.quiet).then(|| Sink::Console(Console::new(output(&config.log))));
     let admin = admin::bind(config.admin.as_ref())?;
-    let metrics = admin
-        .as_ref()
-        .map(|admin| Sink::Metrics(admin.metrics.clone()));
-    let sinks = Sinks::start([log, console, metrics].into_iter().flatten().collect());
+    let export = config.otlp.as_ref().map(|otlp| Export::new(otlp, &config));
+    let metrics = Arc::new(Metrics::new(config.metrics_models));
+    let is_counted = admin.is_some() || export.as_ref().is_some_and(Export::has_metrics);
+    let counted = is_counted.then(|| Sink::Metrics(metrics.clone()));
+    let sinks = [log, console, counted].into_iter().flatten();
+    let exported = export.iter().flat_map(Export::sinks);
+    let sinks = Sinks::start(sinks.chain(exported).collect());
     let sinks = Arc::new(sinks.context("cannot start the threads that write records")?);
     let recent = admin.as_ref().map(|admin| admin.recent.clone());
     let emit: Emit = {
@@ -45,15 +52,30 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
     };
     let proxy = Proxy::bind(&config, emit).await?;
     let page = admin.as_ref().map(|admin| admin.listener.addr());
+    let scrape = Scrape {
+        metrics,
+        sinks: sinks.clone(),
+        upstream: config.upstream.authority.clone(),
+    };
+    let push = export
+        .filter(Export::has_metrics)
+        .map(|export| export.push(scrape.clone(), proxy.running().unwrap_or_default()))
+        .transpose()?;
     let admin = admin
-        .map(|admin| admin.serve(&config, &proxy, sinks.clone()))
+        .map(|admin| admin.serve(&config, &proxy, scrape))
         .transpose()?;
     announce(&config, announcement(&config, proxy.local_addr(), page)).await;
     proxy.run(signals.reached(1), signals.reached(2)).await;
     drop(admin);
 
     // Waits for the writers' threads, so it stays away from the threads that serve.
-    let totals = tokio::task::spawn_blocking(move || sinks.close()).await?;
+    let close = move || {
+        let totals = sinks.close();
+        // after all records are counted
+        push.into_iter().for_each(Push::close);
+        totals
+    };
+    let totals = tokio::task::spawn_blocking(close).await?;
     for lost in totals.iter().filter(|totals| totals.lost > 0) {
         tracing::error!(
             "{} of {} records did not reach {}",

@@ -11,7 +11,6 @@ use crate::live::recent::Recent;
 use crate::live::scrape::Scrape;
 use crate::live::{About, Listener, Live, Server};
 use crate::relay::Proxy;
-use crate::sink::{Metrics, Sinks};
 
 /// It is bound, and takes what has ended, but shows nothing yet.
 pub struct Bound {
@@ -19,8 +18,6 @@ pub struct Bound {
     pub listener: Listener,
     /// What has ended.
     pub recent: Arc<Recent>,
-    /// What has ended, in numbers.
-    pub metrics: Arc<Metrics>,
     access: Access,
     keeps: usize,
 }
@@ -55,14 +52,13 @@ pub fn bind(admin: Option<&Admin>) -> anyhow::Result<Option<Bound>> {
     Ok(Some(Bound {
         listener,
         recent: Arc::new(Recent::new(admin.recent)),
-        metrics: Arc::new(Metrics::new(admin.models)),
         access: admin.access.clone(),
         keeps: admin.recent,
     }))
 }
 
 impl Bound {
-    /// Shows what `proxy` does and what becomes of the records in `sinks`, until the result is dropped.
+    /// Shows what `proxy` does and what becomes of the records, until the result is dropped.
     ///
     /// # Errors
     ///
@@ -71,7 +67,7 @@ impl Bound {
         self,
         config: &ProxyConfig,
         proxy: &Proxy,
-        sinks: Arc<Sinks>,
+        scrape: Scrape,
     ) -> anyhow::Result<Server> {
         let about = About {
             boot: Ulid::generate().to_string(),
@@ -84,11 +80,6 @@ impl Bound {
             keeps: self.keeps,
         };
         let running = proxy.running().unwrap_or_default();
-        let scrape = Scrape {
-            metrics: self.metrics,
-            sinks,
-            upstream: config.upstream.authority.clone(),
-        };
         let live = Live::new(about, self.recent, running, scrape, proxy.phase());
         Server::start(self.listener, live, self.access).context("cannot start the admin side")
     }
