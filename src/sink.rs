@@ -150,7 +150,7 @@ pub struct Totals {
     pub kind: &'static str,
     /// Records that got there.
     pub written: u64,
-    /// Records that did not: no room in the queue, or a failed write.
+    /// Records that did not: no room in the queue, a failed write, or a collector that did not take them.
     pub lost: u64,
 }
 

@@ -194,7 +194,7 @@ catalog! {
         "Records that got there.");
     /// Records that did not.
     RECORDS_DROPPED = number("dripline_records_dropped", Counter, &["sink"],
-        "Records that did not get there: no room in the queue, or a failed write.");
+        "Records that did not get there: no room in the queue, a failed write, or a collector that did not take them.");
     /// Which dripline it is.
     BUILD = number("dripline_build", MetricType::Info, &["version"],
         "The version of dripline.");
