@@ -32,7 +32,7 @@ const STOP_GRACE: Duration = Duration::from_secs(2);
 /// sent one that would get no answer.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
-/// As many connections as tokio lets wait in a listener. Without a bound new ones could keep a proxy from its end.
+/// More connections than wait in a listener of tokio's. Without a bound new ones could keep a proxy from its end.
 const WAITING: usize = 1024;
 
 /// A bound proxy, ready to run.
@@ -66,7 +66,7 @@ impl Proxy {
         self.local_addr
     }
 
-    /// The open requests; `None` where the configuration has neither an admin side nor a collector to tell.
+    /// The open requests; `None` where the configuration has no admin side to show them.
     pub fn running(&self) -> Option<Arc<Running>> {
         self.shared.running.clone()
     }
@@ -174,5 +174,23 @@ async fn serve(shared: Arc<Shared>, tcp: TcpSocket, peer: SocketAddr) {
             Err(_) => return exchange::refuse(&shared, session, tap, t0, peer).await,
         };
         free_since = Some(clock::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_waits_in_a_listener_is_given_when_it_closes() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let connect = || std::net::TcpStream::connect(addr);
+        let clients: Vec<_> = (0..20).map(|_| connect().unwrap()).collect();
+        let given: Vec<_> = waiting(listener).map(|(_, peer)| peer).collect();
+        let known: Vec<_> = clients.iter().map(|c| c.local_addr().unwrap()).collect();
+        assert_eq!(given, known);
+        let refused = connect().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
     }
 }
