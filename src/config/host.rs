@@ -1,13 +1,11 @@
 //! The name of this machine, the default for `--instance`.
 
-use std::process::Command;
-
-/// The host name: as Linux tells it, else as POSIX `uname -n` does, else `unknown`.
+/// The host name as uname(2) tells it, else `unknown`.
 pub(super) fn name() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname")
-        .ok()
-        .or_else(|| String::from_utf8(Command::new("uname").arg("-n").output().ok()?.stdout).ok())
-        .map(|name| name.trim().to_owned())
-        .filter(|name| !name.is_empty())
-        .unwrap_or_else(|| "unknown".to_owned())
+    let uname = rustix::system::uname();
+    let name = uname.nodename().to_string_lossy();
+    match name.is_empty() {
+        true => "unknown".to_owned(),
+        false => name.into_owned(),
+    }
 }
