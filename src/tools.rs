@@ -12,6 +12,7 @@
 //! - [`plot`]: pictures for a terminal
 //! - [`chart`]: pictures as SVG, for pages and documents
 //! - [`signals`]: Ctrl-C and SIGTERM
+//! - [`systemd`]: a socket that is kept over restarts, and how the service is
 
 pub mod chart;
 pub mod compare;
@@ -25,3 +26,4 @@ pub mod proxy;
 pub mod report;
 pub mod signals;
 pub mod simulate;
+pub mod systemd;

@@ -51,6 +51,11 @@ impl Proxy {
         let listener = TcpListener::bind(addr).await.with_context(|| {
             format!("cannot listen on {addr}: choose another address with --listen, port 0 takes a free one")
         })?;
+        Proxy::on(listener, config, emit)
+    }
+
+    /// The same with a listener that is open already, whatever `config` says: one that outlives the proxy.
+    pub fn on(listener: TcpListener, config: &ProxyConfig, emit: Emit) -> anyhow::Result<Self> {
         let (phase, _) = watch::channel(Phase::Running);
         Ok(Proxy {
             local_addr: listener.local_addr()?,

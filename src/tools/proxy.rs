@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::signals::Signals;
+use super::systemd;
 use crate::cli::announcement;
 use crate::config::{LogTarget, ProxyConfig, Recorded};
 use crate::live::scrape::Scrape;
@@ -50,7 +51,10 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
             }
         })
     };
-    let proxy = Proxy::bind(&config, emit).await?;
+    let proxy = match systemd::listener()? {
+        Some(listener) => Proxy::on(listener, &config, emit)?,
+        None => Proxy::bind(&config, emit).await?,
+    };
     let page = admin.as_ref().map(|admin| admin.listener.addr());
     let scrape = Scrape {
         metrics,
@@ -65,7 +69,12 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
         .map(|admin| admin.serve(&config, &proxy, scrape))
         .transpose()?;
     announce(&config, announcement(&config, proxy.local_addr(), page)).await;
-    proxy.run(signals.reached(1), signals.reached(2)).await;
+    systemd::ready();
+    let stop = async {
+        signals.reached(1).await;
+        systemd::stopping();
+    };
+    proxy.run(stop, signals.reached(2)).await;
     drop(admin);
 
     // Waits for the writers' threads, so it stays away from the threads that serve.
