@@ -11,6 +11,7 @@ TESTED := target/debug/dripline
 PYTHON := .venv/bin/python
 PEERS := tests/peers
 BROWSER := tests/browser
+FLEET := tests/fleet
 # How many random streams the property tests send through a real proxy.
 STREAMS := 10000
 QUICK_STREAMS := 500
@@ -23,7 +24,7 @@ CALIBRATE_STREAMS := 3400
 
 step = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help demo test test-quick setup build bench fuzz calibrate clean-parts lint rust fuzz-quick peers browser calibrate-quick
+.PHONY: help demo test test-quick setup build bench fuzz calibrate clean-parts lint rust fuzz-quick peers browser fleet calibrate-quick
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
@@ -33,9 +34,9 @@ demo: ## simulated server, proxy, a few dozen requests, and the plots (under 20 
 	@$(MAKE) --no-print-directory build
 	@$(BINARY) demo
 
-test: ## everything: lint, docs, unit, property and socket tests, real servers and SDKs, a browser, a part of the calibration
+test: ## everything: lint, docs, unit, property and socket tests, real servers and SDKs, a browser, ClickHouse, a part of the calibration
 	@scripts/setup.sh test
-	@$(MAKE) --no-print-directory lint rust fuzz-quick peers browser calibrate-quick STREAMS=$(STREAMS) FULL=1
+	@$(MAKE) --no-print-directory lint rust fuzz-quick peers browser fleet calibrate-quick STREAMS=$(STREAMS) FULL=1
 	@printf '\nmake test: all passed\n'
 
 test-quick: ## the Rust part of `make test`, with fewer random streams
@@ -100,6 +101,11 @@ browser:
 	$(call step,pages of a real log in Chromium (pictures of them in $(BROWSER)/shots))
 	@cargo build --locked --bin dripline --example frames # as in peers
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} node --test --test-reporter=spec $(BROWSER)/*.test.mjs
+
+fleet:
+	$(call step,ClickHouse says of 100000 records what dripline report says; the other files of deploy/)
+	@cargo build --locked --bin dripline --example frames # as in peers
+	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} $(PYTHON) -m pytest $(FLEET)
 
 calibrate-quick:
 	$(call step,a small part of the calibration)

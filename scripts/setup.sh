@@ -5,7 +5,7 @@
 #   scripts/setup.sh demo   the same without rustfmt and clippy
 #   scripts/setup.sh fuzz   Rust as it is, and a C++ compiler
 #   scripts/setup.sh calibrate   `demo`, nginx, HAProxy, and the pinned Python and npm parts of calibrate
-#   scripts/setup.sh test   all of these, Chromium, and the pinned Python and npm parts of tests/peers and tests/browser
+#   scripts/setup.sh test   all of these, Chromium, and the pinned Python and npm parts of tests/peers, tests/browser and tests/fleet
 #
 # System packages come by apt when we are root, else one line says what to install. Python and npm parts
 # go into ignored folders of the checkout (.venv, node_modules beside the list).
@@ -27,10 +27,11 @@ main() {
         npm_parts calibrate
         ;;
     test)
-        system_parts compile readme fuzz peers hops metrics browser
+        system_parts compile readme fuzz peers hops metrics browser fleet
         rust_components
         python_parts
         python_hops
+        python_fleet
         npm_parts tests/peers
         npm_parts tests/browser
         npm_parts calibrate
@@ -92,6 +93,10 @@ missing_packages() {
         metrics) # prometheus and its promtool
             has promtool && server_path prometheus >/dev/null || packages+=(prometheus)
             ;;
+        fleet)
+            has systemd-analyze || packages+=(systemd) # judges the units of deploy/systemd,
+            has strace || packages+=(strace)           # and this what they have to allow
+            ;;
         esac
     done
     echo "${packages[*]-}"
@@ -146,6 +151,17 @@ python_hops() {
     say "Python hops into .venv (about 10 s)"
     .venv/bin/python -m pip install --disable-pip-version-check --quiet --requirement "$list" --constraint tests/peers/requirements.txt ||
         fail "pip install --requirement $list"
+    sum "$list" "$(python3 --version)" >"$stamp"
+}
+
+# ClickHouse in a process and what checks manifests, into the same .venv. The list is whole: what ClickHouse's package names
+# beside it (pandas, 300 MB) is for uses of it that the tests do not make.
+python_fleet() {
+    local list=tests/fleet/requirements.txt stamp=.venv/.installed-fleet
+    is_current "$list" "$stamp" "$(python3 --version)" && return
+    say "ClickHouse and checks of manifests into .venv (180 MB, about 15 s)"
+    .venv/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --requirement "$list" ||
+        fail "pip install --no-deps --requirement $list"
     sum "$list" "$(python3 --version)" >"$stamp"
 }
 
