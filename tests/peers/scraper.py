@@ -31,7 +31,8 @@ def get(url: str, accept: str | None = None) -> tuple[str, str]:
 class Prometheus:
     """Debian's Prometheus with a configuration and a folder of its own; no service."""
 
-    def __init__(self, targets: list[str], folder: Path):
+    def __init__(self, targets: list[str], folder: Path, **job):
+        """Scrapes `targets`, with what else `job` says of it."""
         path = shutil.which("prometheus")
         if path is None:
             raise FileNotFoundError("prometheus is missing (`make setup`)")
@@ -44,8 +45,7 @@ class Prometheus:
             global: {{ scrape_interval: {every}, scrape_timeout: {every}, evaluation_interval: {every} }}
             rule_files: ["{ROOT}/config/alerts.yml"]
             scrape_configs:
-              - job_name: dripline
-                static_configs: [{{ targets: {json.dumps(targets)} }}]
+              - {json.dumps({"job_name": "dripline", "static_configs": [{"targets": targets}]} | job)}
             """
         )
         options = [
