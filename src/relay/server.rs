@@ -71,7 +71,7 @@ impl Proxy {
         self.local_addr
     }
 
-    /// The open requests; `None` where the configuration has no admin side to show them.
+    /// The open requests; `None` where the configuration has neither an admin side nor a collector to tell.
     pub fn running(&self) -> Option<Arc<Running>> {
         self.shared.running.clone()
     }

@@ -8,8 +8,6 @@ import pytest
 from deploy import DEPLOY, MANIFESTS, ROOT, documents, pod, tool
 from support import Process, dripline_binary
 
-# Settings of parts of dripline that are made beside this one.
-COMING = {"DRIPLINE_OTLP"}
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 
 
@@ -110,7 +108,6 @@ def pod_environment(name: str) -> dict[str, str]:
 def test_dripline_starts_with_what_its_container_says(given, tmp_path):
     """But for its ports, which are any here."""
     environment = {"DRIPLINE_ADMIN": "127.0.0.1:8090", **image_environment(), **given()}
-    environment = {name: value for name, value in environment.items() if name not in COMING}
     for name in ("DRIPLINE_LISTEN", "DRIPLINE_ADMIN"):
         environment[name] = re.sub(r":\d+$", ":0", environment[name])
     [command] = re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
@@ -124,8 +121,7 @@ def test_settings_are_dripline_s_own():
     files = [*DEPLOY.glob("*.yaml"), *MANIFESTS, DEPLOY / "Dockerfile", *(DEPLOY / "systemd").iterdir()]
     named = {name for path in files for name in re.findall(r"DRIPLINE_\w+", path.read_text())}
     assert {"DRIPLINE_UPSTREAM", "DRIPLINE_LOG"} <= named
-    assert named <= known | COMING
-    assert not known & COMING, "it has come"
+    assert named <= known
 
 
 def test_every_query_is_on_the_page_and_in_a_test():
