@@ -24,15 +24,15 @@ CALIBRATE_STREAMS := 3400
 
 step = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help demo test test-quick setup build bench fuzz calibrate clean-parts lint rust fuzz-quick peers browser fleet calibrate-quick
+.PHONY: help demo test test-quick setup build bench fuzz calibrate screenshot clean-parts lint rust fuzz-quick peers browser fleet calibrate-quick
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
 
-demo: ## simulated server, proxy, a few dozen requests, and the plots (under 20 s once built)
+demo: ## simulated server, proxy, a few dozen requests, plots, a live page (under 20 s once built; KEEP=1 stays up)
 	@scripts/setup.sh demo
 	@$(MAKE) --no-print-directory build
-	@$(BINARY) demo
+	@$(BINARY) demo $(if $(KEEP),--keep)
 
 test: ## everything: lint, docs, unit, property and socket tests, real servers and SDKs, a browser, ClickHouse, a part of the calibration
 	@scripts/setup.sh test
@@ -67,6 +67,11 @@ calibrate: ## real hops, known streams: how often the verdict is right, into doc
 	@$(PYTHON) -m calibrate cures
 	@$(PYTHON) -m calibrate score
 
+screenshot: ## the README's picture of the page, from `dripline demo --keep`
+	@scripts/setup.sh screenshot
+	@$(MAKE) --no-print-directory build
+	@node $(BROWSER)/screenshot.mjs $(BINARY) docs/page.png
+
 clean-parts: ## remove the Python and npm parts that set-up installed in this checkout
 	rm -rf .venv $(PEERS)/node_modules $(BROWSER)/node_modules $(BROWSER)/shots calibrate/node_modules
 
@@ -98,7 +103,7 @@ peers:
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} node --test --test-reporter=spec $(PEERS)/*.test.mjs
 
 browser:
-	$(call step,pages of a real log in Chromium (pictures of them in $(BROWSER)/shots))
+	$(call step,the pages of the report and of a running proxy in Chromium (pictures of them in $(BROWSER)/shots))
 	@cargo build --locked --bin dripline --example frames # as in peers
 	@DRIPLINE_BIN=$${DRIPLINE_BIN:-$(TESTED)} node --test --test-reporter=spec $(BROWSER)/*.test.mjs
 

@@ -5,6 +5,7 @@
 #   scripts/setup.sh demo   the same without rustfmt and clippy
 #   scripts/setup.sh fuzz   Rust as it is, and a C++ compiler
 #   scripts/setup.sh calibrate   `demo`, nginx, HAProxy, and the pinned Python and npm parts of calibrate
+#   scripts/setup.sh screenshot   `demo`, Chromium, its npm parts, and the letters of the picture
 #   scripts/setup.sh test   all of these, Chromium, and the pinned Python and npm parts of tests/peers, tests/browser and tests/fleet
 #
 # System packages come by apt when we are root, else one line says what to install. Python and npm parts
@@ -21,13 +22,17 @@ main() {
         ;;
     fuzz) system_parts fuzz ;;
     calibrate)
-        system_parts compile peers hops
+        system_parts compile node peers hops
         python_parts
         python_hops
         npm_parts calibrate
         ;;
+    screenshot)
+        system_parts compile node browser letters
+        npm_parts tests/browser
+        ;;
     test)
-        system_parts compile readme fuzz peers hops metrics browser fleet
+        system_parts compile readme fuzz node peers hops metrics browser fleet
         rust_components
         python_parts
         python_hops
@@ -36,7 +41,7 @@ main() {
         npm_parts tests/browser
         npm_parts calibrate
         ;;
-    *) fail "usage: scripts/setup.sh [demo|rust|fuzz|calibrate|test]" ;;
+    *) fail "usage: scripts/setup.sh [demo|rust|fuzz|calibrate|screenshot|test]" ;;
     esac
 }
 
@@ -78,14 +83,19 @@ missing_packages() {
         fuzz)
             has c++ || packages+=(g++) # libFuzzer is built from its source
             ;;
-        peers)
-            has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
+        node)
             has node || packages+=(nodejs)
             has npm || packages+=(npm)
+            ;;
+        peers)
+            has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
             server_path nginx >/dev/null || packages+=(nginx)
             ;;
         browser)
             has chromium || packages+=(chromium)
+            ;;
+        letters) # those of the README's picture
+            [ -n "$(fc-list Inter 2>/dev/null)" ] || packages+=(fontconfig fonts-inter)
             ;;
         hops)
             server_path haproxy >/dev/null || packages+=(haproxy)

@@ -11,6 +11,7 @@
 //! - [`api`]: JSON for pages and programs, `/healthz` and `/readyz`
 //! - [`events`]: the same as it happens, by server-sent events
 //! - [`scrape`]: the metrics
+//! - [`page`]: the page that shows it all, out of `live/page/`
 //! - [`guard`]: who may see it, and what answers tell a browser
 //! - [`server`]: its address and its thread
 //!
@@ -20,6 +21,7 @@
 pub mod api;
 pub mod events;
 pub mod guard;
+pub mod page;
 pub mod recent;
 pub mod row;
 pub mod scrape;

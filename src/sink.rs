@@ -1,11 +1,13 @@
 //! Where records go: [`jsonl`] (the log, which is the truth), [`console`] (a line to watch), [`metrics`] (all
-//! requests so far, for Prometheus) and [`otlp`] (an OpenTelemetry collector).
+//! requests so far, for Prometheus) and [`otlp`] (an OpenTelemetry collector). Two forms of a record that several rooms
+//! write: [`columns`] of a row, and [`trace`].
 //!
 //! The relay hands a record over with [`Sinks::emit`] and never waits. Each sink has a queue of
 //! bounded weight and a thread of its own, so a stuck disk does not silence the terminal, nor a
 //! paused terminal (Ctrl-S) the log. What a queue cannot hold is counted and told. The telling too
 //! is done by a thread: the one that calls `emit` would block on the same paused terminal.
 
+pub mod columns;
 pub mod console;
 mod convention;
 mod ids;
@@ -15,6 +17,7 @@ pub mod otlp;
 mod queue;
 #[cfg(test)]
 mod sample;
+pub mod trace;
 mod wall;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

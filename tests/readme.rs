@@ -35,6 +35,7 @@ const README: &str = include_str!("../README.md");
 /// Where server and proxy listen in the README. Here they get free ports.
 const SERVER: &str = "127.0.0.1:8000";
 const PROXY: &str = "127.0.0.1:8080";
+const PAGE: &str = "127.0.0.1:8090";
 
 /// The rows of the table of changes, and the tests that pin each.
 const PINNED: [(&str, &str, &[&str]); 13] = [
@@ -740,6 +741,7 @@ struct Stage {
     dir: TempDir,
     server: String,
     addr: String,
+    page: String,
     _server: Program,
     proxy: Program,
 }
@@ -762,6 +764,7 @@ impl Stage {
         let stage = Stage {
             dir,
             addr: proxy.address(),
+            page: proxy.page(),
             server,
             _server: serving,
             proxy,
@@ -775,6 +778,7 @@ impl Stage {
     fn here(&self, text: &str) -> String {
         text.replace(SERVER, &self.server)
             .replace(PROXY, &self.addr)
+            .replace(PAGE, &self.page)
     }
 
     fn start(&self, line: &str) -> Program {
@@ -828,6 +832,7 @@ impl Program {
         let (_, output) = output.keep().unwrap();
         let file = File::create(&output).unwrap();
         let child = shell(dir, &script)
+            .env("DRIPLINE_ADMIN", "127.0.0.1:0")
             .stderr(file.try_clone().unwrap())
             .stdout(file)
             .spawn()
@@ -852,6 +857,21 @@ impl Program {
             }
             let ended = self.child.try_wait().unwrap();
             assert!(ended.is_none() && now() < deadline, "{ended:?}: {told}");
+            pause(2);
+        }
+    }
+
+    /// Where a proxy that listens says its page is.
+    fn page(&self) -> String {
+        let deadline = now() + PATIENCE;
+        loop {
+            let told = self.told();
+            if let Some((_, after)) = told.split_once("  live          http://")
+                && let Some((page, _)) = after.split_once('\n')
+            {
+                return page.to_owned();
+            }
+            assert!(now() < deadline, "no page: {told}");
             pause(2);
         }
     }

@@ -1,4 +1,4 @@
-//! JSON for pages and programs. README.md has the list; names within records are the record's.
+//! JSON for pages and programs. `docs/api.md` has the list; names within records are the record's.
 
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -6,10 +6,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use super::row::{EndedRow, JsonTick, OpenRow};
+use super::row::{EndedRow, JsonPhase, JsonTick, OpenRow};
 use super::{About, Live};
+use crate::observe::phases;
 use crate::observe::record::RequestRecord;
 use crate::relay::Phase;
+use crate::sink::trace::Trace;
 
 /// Requests of one answer, unless fewer are asked for.
 const PAGE: usize = 1000;
@@ -87,12 +89,13 @@ pub async fn requests(State(live): State<Live>, Query(wanted): Query<Wanted>) ->
     })
 }
 
-/// `GET /api/requests/{id}`: the record of an ended request, and its ticks.
+/// `GET /api/requests/{id}`: the record of an ended request, its phases and its ticks.
 pub async fn request(State(live): State<Live>, Path(id): Path<String>) -> Response {
     #[derive(Serialize)]
     struct Whole<'a> {
         number: u64,
         record: &'a RequestRecord,
+        phases: Vec<JsonPhase>,
         ticks: Vec<JsonTick>,
     }
     match live.recent.find(&id) {
@@ -100,8 +103,28 @@ pub async fn request(State(live): State<Live>, Path(id): Path<String>) -> Respon
         Some(ended) => json(&Whole {
             number: ended.number,
             record: &ended.record,
+            phases: phases::of(&ended.record)
+                .iter()
+                .map(JsonPhase::from)
+                .collect(),
             ticks: ended.drip.ticks().iter().map(JsonTick::from).collect(),
         }),
+    }
+}
+
+/// `GET /api/requests/{id}/trace`: the same on a time line, as `dripline report --trace` writes it.
+pub async fn trace(State(live): State<Live>, Path(id): Path<String>) -> Response {
+    let Some(ended) = live.recent.find(&id) else {
+        return not_kept();
+    };
+    let mut text = Vec::new();
+    let written = Trace::begin(&mut text).and_then(|mut trace| {
+        trace.request(&ended.record)?;
+        trace.end()
+    });
+    match written {
+        Ok(()) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(error) => unwritten(&error),
     }
 }
 
@@ -119,7 +142,7 @@ pub async fn running(State(live): State<Live>) -> Response {
 pub async fn nothing() -> Response {
     problem(
         StatusCode::NOT_FOUND,
-        "there is nothing here; README.md lists the API",
+        "there is nothing here; docs/api.md lists the API",
     )
 }
 
@@ -143,9 +166,11 @@ pub fn problem(status: StatusCode, error: &str) -> Response {
 fn json(value: &impl Serialize) -> Response {
     match serde_json::to_vec(value) {
         Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
-        Err(error) => {
-            tracing::error!("an answer of the admin side cannot be written as JSON ({error})");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
+        Err(error) => unwritten(&error),
     }
+}
+
+fn unwritten(error: &dyn std::error::Error) -> Response {
+    tracing::error!("an answer of the admin side cannot be written as JSON ({error})");
+    StatusCode::INTERNAL_SERVER_ERROR.into_response()
 }

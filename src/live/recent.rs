@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use crate::observe::drip::Drip;
+use crate::observe::drip::{Drip, Tick};
 use crate::observe::record::{RequestRecord, Row};
 
 /// Ticks and rows of timelines may take so many bytes together; past that the oldest requests lose theirs.
 const PICTURES: usize = 64 << 20;
 /// What a tick takes.
-const TICK: usize = 8;
+const TICK: usize = size_of::<Tick>();
 
 /// A request that has ended.
 #[derive(Debug)]

@@ -4,17 +4,53 @@ use serde::Serialize;
 
 use super::recent::Ended;
 use crate::observe::drip::Tick;
+use crate::observe::phases::Phase;
 use crate::observe::record::{End, Side, Timing};
+use crate::observe::stats::Us;
 use crate::relay::running::{Open, Seen};
 
-/// When a tick's first chunk came (ms from `t0`), and events in it.
+/// When a tick's first chunk came (ms from `t0`), and events in it; where it is of several chunks, also when the last came.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct JsonTick(f64, u32);
+#[serde(untagged)]
+pub enum JsonTick {
+    /// One chunk.
+    One(f64, u32),
+    /// Several.
+    Several(f64, u32, f64),
+}
 
 impl From<&Tick> for JsonTick {
     fn from(tick: &Tick) -> Self {
-        JsonTick(tick.at_ms(), tick.events)
+        match tick.at == tick.last {
+            true => JsonTick::One(tick.at_ms(), tick.events),
+            false => JsonTick::Several(tick.at_ms(), tick.events, tick.last_ms()),
+        }
     }
+}
+
+/// A part of a request, ms from its start.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JsonPhase {
+    name: &'static str,
+    from_ms: f64,
+    to_ms: f64,
+    /// It ended because the request did: what was waited for never came.
+    in_vain: bool,
+}
+
+impl From<&Phase> for JsonPhase {
+    fn from(phase: &Phase) -> Self {
+        JsonPhase {
+            name: phase.name,
+            from_ms: ms(phase.from),
+            to_ms: ms(phase.to),
+            in_vain: phase.is_vain,
+        }
+    }
+}
+
+fn ms(us: Us) -> f64 {
+    us as f64 / 1000.0
 }
 
 /// A request that has ended. Names are those of the record; what was not measured is `null`.
@@ -44,9 +80,8 @@ pub struct EndedRow<'a> {
     token_events: Option<u64>,
     chunks: u64,
     bytes: u64,
-    /// How many, and the longest.
-    stalls: usize,
-    stall_ms: Option<f64>,
+    /// When each of the worst ended, and how long it was, ms; the longest first.
+    stalls: Vec<(f64, f64)>,
     hold_p99_us: Option<u64>,
     /// `null` where they were not asked for.
     ticks: Option<Vec<JsonTick>>,
@@ -80,8 +115,11 @@ impl<'a> EndedRow<'a> {
             token_events: record.counts.token_events,
             chunks: record.counts.chunks,
             bytes: record.counts.bytes,
-            stalls: record.stalls.len(),
-            stall_ms: record.stalls.first().map(|stall| stall.gap_ms),
+            stalls: record
+                .stalls
+                .iter()
+                .map(|stall| (stall.at_ms, stall.gap_ms))
+                .collect(),
             hold_p99_us: record.hold.p99_us,
             ticks: with_ticks.then(|| ended.drip.ticks().iter().map(JsonTick::from).collect()),
         }
@@ -130,7 +168,6 @@ impl OpenRow {
     pub fn of(open: &Open, seen: Seen, ticks_before: usize) -> OpenRow {
         // looked at after what was seen, so that no silence is negative
         let age_us = u64::try_from(open.age().as_micros()).unwrap_or(u64::MAX);
-        let ms = |us: u64| us as f64 / 1000.0;
         let at = &seen.progress;
         let last = match at.last_us {
             0 => at.sent_us,

@@ -12,7 +12,7 @@ use axum::routing::get;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use super::{Live, api, events, guard, scrape};
+use super::{Live, api, events, guard, page, scrape};
 use crate::config::Access;
 
 /// An address that was bound.
@@ -99,13 +99,16 @@ fn app(live: Live, access: Access) -> Router {
         .route("/api/about", get(api::about))
         .route("/api/requests", get(api::requests))
         .route("/api/requests/{id}", get(api::request))
+        .route("/api/requests/{id}/trace", get(api::trace))
         .route("/api/running", get(api::running))
         .route("/api/events", get(events::events))
         .route("/metrics", get(scrape::metrics))
         .fallback(api::nothing)
         .route_layer(from_fn_with_state(access, guard::check));
-    // whether it lives is no secret, and those who ask have no token
+    // whether it lives is no secret, and those who ask have no token; the page asks for one itself
     Router::new()
+        .route("/", get(page::index))
+        .route("/page/{*name}", get(page::file))
         .route("/healthz", get(api::healthz))
         .route("/readyz", get(api::readyz))
         .merge(guarded)

@@ -1,7 +1,7 @@
 //! What a picture of a stream needs while it runs: a tick for each chunk, in bounded memory.
 //!
-//! Of a long stream the ticks that stand closest together become one, so that a pause never gets lost: whatever is
-//! seen to be empty was.
+//! Of a long stream the ticks that stand closest together become one that lasts from the first to the last of them, so
+//! that a pause never gets lost, and none is seen where there was none.
 
 use super::stats::Us;
 
@@ -13,6 +13,8 @@ const MOST: usize = 1024;
 pub struct Tick {
     /// When its first chunk came, from `t0`, in units of 100 µs (which leaves room for five days).
     pub at: u32,
+    /// When its last chunk came, in the same units: later than `at` only where several were made one.
+    pub last: u32,
     /// Events in it.
     pub events: u32,
 }
@@ -21,6 +23,11 @@ impl Tick {
     /// When its first chunk came, ms from `t0`.
     pub fn at_ms(self) -> f64 {
         f64::from(self.at) / 10.0
+    }
+
+    /// When its last chunk came, ms from `t0`.
+    pub fn last_ms(self) -> f64 {
+        f64::from(self.last) / 10.0
     }
 }
 
@@ -39,7 +46,11 @@ impl Drip {
         if self.ticks.len() == MOST {
             self.thin();
         }
-        self.ticks.push(Tick { at, events });
+        self.ticks.push(Tick {
+            at,
+            last: at,
+            events,
+        });
     }
 
     /// The chunk that came last has more events.
@@ -62,24 +73,24 @@ impl Drip {
 
     /// Makes half of them one with the tick before, those that came soonest after it.
     fn thin(&mut self) {
-        let distance = |pair: &[Tick]| pair[1].at.saturating_sub(pair[0].at);
+        let distance = |pair: &[Tick]| pair[1].at.saturating_sub(pair[0].last);
         let mut distances: Vec<u32> = self.ticks.windows(2).map(distance).collect();
         let middle = distances.len() / 2;
         let close = *distances.select_nth_unstable(middle).1;
         let mut kept: Vec<Tick> = Vec::with_capacity(MOST);
         let mut joined = 0;
-        let mut last = None;
         for &tick in &self.ticks {
-            let near = last.is_some_and(|last| tick.at.saturating_sub(last) <= close);
             match kept.last_mut() {
                 // enough is enough: of equal distances all would go
-                Some(before) if near && joined <= middle => {
+                Some(before)
+                    if tick.at.saturating_sub(before.last) <= close && joined <= middle =>
+                {
                     before.events = before.events.saturating_add(tick.events);
+                    before.last = tick.last;
                     joined += 1;
                 }
                 _ => kept.push(tick),
             }
-            last = Some(tick.at);
         }
         self.ticks = kept;
         self.thinned += 1;
@@ -129,8 +140,17 @@ mod tests {
             let start: u64 = gaps[..place].iter().map(|gap| u64::from(*gap)).sum();
             let end = ((start + u64::from(pause)) / 100) as u32;
             prop_assert!(ticks.iter().any(|tick| tick.at == end), "the pause's end is a tick");
-            let inside = |tick: &&Tick| u64::from(tick.at) > start / 100 && tick.at < end;
+            let inside = |tick: &&Tick| u64::from(tick.last) > start / 100 && tick.at < end;
             prop_assert_eq!(ticks.iter().filter(inside).count(), 0, "and nothing is in it");
+            let mut at = 0;
+            for gap in gaps {
+                at += u64::from(gap);
+                let came = (at / 100) as u32;
+                prop_assert!(ticks.iter().any(|tick| tick.at <= came && came <= tick.last), "each chunk is in a tick");
+            }
+            for pair in ticks.windows(2) {
+                prop_assert!(pair[0].at <= pair[0].last && pair[0].last <= pair[1].at);
+            }
         }
     }
 }

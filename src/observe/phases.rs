@@ -45,6 +45,29 @@ pub fn lead(record: &RequestRecord) -> Us {
     }
 }
 
+/// The phases of a request, µs from its start.
+pub fn of(record: &RequestRecord) -> Vec<Phase> {
+    let lead = lead(record);
+    let at = |ms: f64| us(ms).saturating_add(lead);
+    phases(record, length(record, at))
+}
+
+/// How long it took, by `at` as the clock: until its end, or the last that is known of it.
+pub fn length(record: &RequestRecord, at: impl Fn(f64) -> Us) -> Us {
+    let marks = &record.at;
+    let known = [
+        marks.sent_ms,
+        marks.header_ms,
+        marks.first_byte_ms,
+        marks.last_token_ms,
+        marks.done_ms,
+    ];
+    match marks.end_ms {
+        Some(end) => at(end),
+        None => known.into_iter().flatten().map(at).max().unwrap_or(0),
+    }
+}
+
 /// The phases of a request that is `length` µs long, in their order. None overlaps another, none is empty.
 ///
 /// The steps of setting up are measured as durations; they are laid from the start on, which is when the first begins.

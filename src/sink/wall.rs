@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use crate::observe::phases::us;
+use crate::observe::phases::{length, us};
 use crate::observe::record::RequestRecord;
 use crate::observe::stats::Us;
 
@@ -23,7 +23,7 @@ impl WallClock {
         let t0 = start.map_or(0, |at| at.as_nanosecond().clamp(0, i128::from(i64::MAX)));
         WallClock {
             t0: u64::try_from(t0).unwrap_or_default(),
-            length: length(record),
+            length: length(record, us),
         }
     }
 
@@ -47,14 +47,6 @@ impl WallClock {
         let after = us.min(self.length).saturating_mul(1_000);
         self.t0.saturating_add(after)
     }
-}
-
-/// How long the request was: to its end, or the last that is known of it.
-fn length(record: &RequestRecord) -> Us {
-    let at = &record.at;
-    let marks = [at.last_token_ms, at.first_byte_ms, at.header_ms, at.sent_ms];
-    let last = || marks.into_iter().flatten().next();
-    at.end_ms.or_else(last).map_or(0, us)
 }
 
 #[cfg(test)]

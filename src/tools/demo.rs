@@ -12,6 +12,7 @@ mod results;
 mod stage;
 
 use std::io::{ErrorKind, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -96,7 +97,7 @@ async fn perform(stage: &mut Stage, paper: &mut Paper<'_>, options: Options) -> 
 }
 
 /// Sends the requests and returns their records, each printed when it came.
-async fn play(stage: &mut Stage, paper: &mut Paper<'_>) -> anyhow::Result<Vec<RequestRecord>> {
+async fn play(stage: &mut Stage, paper: &mut Paper<'_>) -> anyhow::Result<Vec<Arc<RequestRecord>>> {
     let mut waiting = std::iter::repeat_n(stage.scenarios.clone(), ROUNDS).flatten();
     let total = ROUNDS * stage.scenarios.len();
     let bar = progress_bar(total as u64);
@@ -173,12 +174,14 @@ impl Paper<'_> {
 fn opening(stage: &Stage) -> String {
     let bold = anstyle::Style::new().bold();
     let (proxy, server, count) = (stage.proxy, stage.server, stage.scenarios.len());
+    let page = stage.page;
     format!(
         "{bold}The server in this demo is SIMULATED: no model runs, answers are scripted.{bold:#}\n\
          Sockets, proxy and times are real.\n\n\
          dripline passes every byte on unchanged and leaves one record per request:\n\
          when its tokens came, and who held them back.\n\n  \
-         client → dripline {proxy} → simulated server {server}\n\n\
+         client → dripline {proxy} → simulated server {server}\n  \
+         see it live: http://{page}\n\n\
          {} requests, {ROUNDS} for each of {count} scenarios, at most {AT_ONCE} at a time:\n",
         ROUNDS * count,
     )
@@ -187,12 +190,12 @@ fn opening(stage: &Stage) -> String {
 /// What can be done while the demo stays up.
 fn encore(stage: &Stage) -> String {
     let bold = anstyle::Style::new().bold();
-    let proxy = stage.proxy;
+    let (proxy, page) = (stage.proxy, stage.page);
     format!(
         "\n{bold}Still up, until Ctrl-C.{bold:#} The model name picks the scenario. Ask:\n\n  \
          curl -N http://{proxy}/v1/chat/completions -H 'Content-Type: application/json' \\\n    \
          -d '{{\"model\":\"stall\",\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"hi\"}}]}}'\n\n\
-         or point an app at it:\n\n  \
+         see it live at http://{page}, or point an app at it:\n\n  \
          export OPENAI_BASE_URL=http://{proxy}/v1 OPENAI_API_KEY=none\n"
     )
 }

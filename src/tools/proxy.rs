@@ -1,6 +1,6 @@
 //! `dripline proxy`: the relay, the sinks and the admin side, wired together.
 
-mod admin;
+pub(super) mod admin;
 mod export;
 
 use std::io::Write;

@@ -7,8 +7,8 @@
 //! - [`html`], [`svg`]: the same as a page and as a sheet of pictures, which [`charts`] are; `pages` writes them
 //! - [`facts`], [`meaning`]: words that all of these have in common
 //! - [`each`]: one after the other, for the `list` and for one that is looked for
-//! - [`csv`], [`parquet`], [`json`]: for other programs; [`columns`] are what the rows of the first two have
-//! - [`trace`]: on a time line, for Perfetto; [`file`](mod@file) is what all files are written through
+//! - [`csv`], [`parquet`], [`json`]: for other programs; `sink/columns.rs` has the columns of the first two
+//! - [`trace`]: on a time line, for Perfetto (`sink/trace.rs` writes it); [`file`](mod@file) is what all files are written through
 //! - [`follow`]: going on as the logs grow
 //! - [`explain`]: one request's verdict in full
 //! - [`histories`]: what only several records show
@@ -16,7 +16,6 @@
 
 pub mod charts;
 pub mod choice;
-pub mod columns;
 pub mod csv;
 pub mod each;
 pub mod explain;

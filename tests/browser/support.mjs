@@ -25,8 +25,8 @@ export function dripline(...args) {
   return ran.stdout;
 }
 
-/** `dripline` that stays up, on a port of its own. */
-class Server {
+/** `dripline` that stays up: `url` is where it listens, `live` where its page is. */
+export class Server {
   static async start(...args) {
     const self = new Server();
     let output = '';
@@ -34,10 +34,11 @@ class Server {
     self.ended = once(self.child, 'close');
     for (const stream of [self.child.stdout, self.child.stderr]) stream.on('data', (bytes) => { output += bytes; });
     const deadline = performance.now() + READY_WITHIN_MS;
-    while (!(self.url = output.match(/(?:server on|listening on)\s+(http:\/\/[\d.]+:\d+)/)?.[1])) {
+    while (!(self.url = output.match(/(?:server on|listening on)\s+(http:\/\/[\d.]+:\d+)/)?.[1]) || (args[0] === 'proxy' && !output.includes('Ctrl-C'))) {
       if (self.child.exitCode !== null || performance.now() > deadline) throw new Error(`dripline ${args.join(' ')}: ${output}`);
       await sleep(20);
     }
+    self.live = output.match(/live\s+(http:\/\/[\d.]+:\d+)/)?.[1];
     return self;
   }
 

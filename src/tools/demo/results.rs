@@ -1,6 +1,7 @@
 //! What the demo's records say together: a row per scenario, the gaps, and each request as a point.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::ensure;
 use comfy_table::{
@@ -34,10 +35,11 @@ pub(super) struct Results<'a> {
 
 impl<'a> Results<'a> {
     /// Sorts `records` by the model that was asked for.
-    pub fn of(scenarios: &'a [String], records: &'a [RequestRecord]) -> Self {
+    pub fn of(scenarios: &'a [String], records: &'a [Arc<RequestRecord>]) -> Self {
         let of = |scenario: &str| {
             records
                 .iter()
+                .map(|record| &**record)
                 .filter(|record| record.request.model.as_deref() == Some(scenario))
                 .collect()
         };

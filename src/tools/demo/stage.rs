@@ -8,15 +8,19 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::config::{self, Settings};
+use crate::live::Server;
+use crate::live::scrape::Scrape;
 use crate::observe::record::RequestRecord;
 use crate::relay::Proxy;
+use crate::sink::{Metrics, Sink, Sinks};
+use crate::tools::proxy::admin;
 use crate::tools::simulate::{Scenario, Simulator};
 
 /// How the proxy is set, beside its upstream. The timeline gives the histogram every single gap.
 const SETTINGS: &str = r#"
 listen = "127.0.0.1:0"
 log = "off"
-admin = "off"
+admin = "127.0.0.1:0"
 instance = "demo"
 drain = "1s"
 timeline = true
@@ -28,11 +32,14 @@ pub(super) struct Stage {
     pub proxy: SocketAddr,
     /// Where the simulated server listens.
     pub server: SocketAddr,
+    /// Where the page is.
+    pub page: SocketAddr,
     /// The server's scenarios, which are also its models.
     pub scenarios: Vec<String>,
     /// What the proxy measured.
-    pub records: mpsc::UnboundedReceiver<RequestRecord>,
+    pub records: mpsc::UnboundedReceiver<Arc<RequestRecord>>,
     running: [Running; 2],
+    _live: Server,
 }
 
 /// A task that ends when `stop` is dropped.
@@ -57,24 +64,42 @@ impl Stage {
 
         let settings: Settings = toml::from_str(&format!("{SETTINGS}upstream = 'http://{server}'"))
             .context("the demo's settings")?;
+        let config = config::load(settings)?;
+        let admin = admin::bind(config.admin.as_ref())?.context("the demo has a page")?;
+        let (page, recent) = (admin.listener.addr(), admin.recent.clone());
+        let metrics = Arc::new(Metrics::new(config.metrics_models));
+        let sinks = Sinks::start(vec![Sink::Metrics(metrics.clone())]);
+        let sinks = Arc::new(sinks.context("cannot start the metrics")?);
         // in a demo there are a few dozen records, so nothing needs to bound them
         let (sender, records) = mpsc::unbounded_channel();
-        let emit = move |record, _| {
+        let counted = sinks.clone();
+        let emit = move |record: RequestRecord, drip| {
+            let record = Arc::new(record);
+            counted.emit(&record);
+            recent.push(record.clone(), drip);
             // nobody receives once the demo is over
             let _ = sender.send(record);
         };
-        let proxy = Proxy::bind(&config::load(settings)?, Arc::new(emit))
+        let proxy = Proxy::bind(&config, Arc::new(emit))
             .await
             .context("cannot start the proxy")?;
+        let scrape = Scrape {
+            metrics,
+            sinks,
+            upstream: config.upstream.authority.clone(),
+        };
+        let live = admin.serve(&config, &proxy, scrape)?;
         Ok(Stage {
             proxy: proxy.local_addr(),
             server,
+            page,
             scenarios,
             records,
             running: [
                 Running::start(|stop| proxy.run(stop, std::future::pending())),
                 Running::start(|stop| simulator.run(stop)),
             ],
+            _live: live,
         })
     }
 

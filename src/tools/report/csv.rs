@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use super::columns::{COLUMNS, Of};
 use crate::observe::record::RequestRecord;
+use crate::sink::columns::{COLUMNS, Of};
 
 /// The first line: the names of the columns.
 pub fn head() -> String {

@@ -1,4 +1,4 @@
-//! A row for each request as Parquet, for DuckDB and its like: the columns of [`columns`](super::columns), typed.
+//! A row for each request as Parquet, for DuckDB and its like: the columns of [`columns`](crate::sink::columns), typed.
 //!
 //! What was not measured is null. Names are as they are: nothing here takes one for a formula. In memory is one group of
 //! rows at a time, and some 10 kB about each one that was written, which the file's end lists.
@@ -19,10 +19,10 @@ use ::parquet::schema::types::{Type, TypePtr};
 use anyhow::Context;
 
 use super::choice::Choice;
-use super::columns::COLUMNS;
 use super::each::each;
 use super::file::{Kind, Output};
 use crate::observe::record::RequestRecord;
+use crate::sink::columns::COLUMNS;
 use crate::tools::logs::Unread;
 use cells::{Cells, kind};
 

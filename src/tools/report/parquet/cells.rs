@@ -9,7 +9,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use crate::observe::record::RequestRecord;
-use crate::tools::report::columns::{Column, Of};
+use crate::sink::columns::{Column, Of};
 
 /// What the file says of a column.
 ///

@@ -6,11 +6,11 @@ use std::cmp::Reverse;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::judged;
-use crate::observe::phases::{lead, phases, us};
+use crate::observe::phases::{lead, length, phases, us};
 use crate::observe::record::{End, RequestRecord, Row, Stall};
 use crate::observe::stats::Us;
+use crate::sink::columns::{COLUMNS, Of};
 use crate::sink::console::text::word;
-use crate::tools::report::columns::{COLUMNS, Of};
 
 /// A slice or an instant, µs from the request's start.
 #[derive(Debug)]
@@ -144,22 +144,6 @@ pub fn tracks(record: &RequestRecord, room: Us) -> (Track<'_>, Track<'_>) {
         main.instant("chunk", "chunk".into(), arrived, args);
     }
     (main, holds(rows, lead, room))
-}
-
-/// How long it took: until its end, or the last that is known of it.
-fn length(record: &RequestRecord, at: impl Fn(f64) -> Us) -> Us {
-    let marks = &record.at;
-    let known = [
-        marks.sent_ms,
-        marks.header_ms,
-        marks.first_byte_ms,
-        marks.last_token_ms,
-        marks.done_ms,
-    ];
-    match marks.end_ms {
-        Some(end) => at(end),
-        None => known.into_iter().flatten().map(at).max().unwrap_or(0),
-    }
 }
 
 /// The stalls, in the order of time. They are gaps between token events, so they lie within the streaming and do not

@@ -72,7 +72,7 @@ fn a_trace() {
 fn no_record_is_a_trace_too() {
     let text = trace(&[]);
     assert!(checked(&text).is_empty());
-    assert!(text.starts_with(str::from_utf8(KIND.magic).unwrap()));
+    assert!(text.starts_with(str::from_utf8(MAGIC).unwrap()));
 }
 
 #[test]
