@@ -136,6 +136,8 @@ fn what_has_ended_is_listed_and_each_is_there_in_full() {
     assert_eq!(whole["record"], records[2]);
     assert_eq!(get(admin, "/api/requests/none").0, 404);
     assert_eq!(get(admin, "/api/requests?after=x").0, 400);
+    let none = json(admin, &format!("/api/requests?after={}", u64::MAX));
+    assert_eq!(none["requests"].as_array().unwrap().len(), 0);
     assert_eq!(get(admin, "/no/such").0, 404);
     let about = json(admin, "/api/about");
     assert_eq!(

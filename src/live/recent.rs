@@ -77,7 +77,8 @@ impl Recent {
     pub fn after(&self, number: u64, most: usize) -> Vec<Arc<Ended>> {
         let ring = self.lock();
         let first = ring.kept.front().map_or(0, |oldest| oldest.number);
-        let skipped = usize::try_from((number + 1).saturating_sub(first)).unwrap_or(usize::MAX);
+        let skipped =
+            usize::try_from(number.saturating_add(1).saturating_sub(first)).unwrap_or(usize::MAX);
         ring.kept.iter().skip(skipped).take(most).cloned().collect()
     }
 
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(numbers(&recent.after(0, 10)), [3, 4, 5]);
         assert_eq!(numbers(&recent.after(3, 10)), [4, 5]);
         assert_eq!(numbers(&recent.after(2, 2)), [3, 4]);
-        assert!(recent.after(5, 10).is_empty() && recent.after(u64::MAX - 1, 10).is_empty());
+        assert!(recent.after(5, 10).is_empty() && recent.after(u64::MAX, 10).is_empty());
         assert_eq!((recent.forgotten(), *recent.latest().borrow()), (2, 5));
         assert_eq!(recent.find("d").unwrap().number, 4);
         assert!(recent.find("a").is_none());
