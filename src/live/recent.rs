@@ -119,15 +119,29 @@ impl Ring {
         let ended = &mut self.kept[self.plain];
         self.weight -= weight(ended);
         self.plain += 1;
-        if weight(ended) > 0 {
-            *ended = Arc::new(Ended {
-                number: ended.number,
-                record: Arc::new(RequestRecord {
-                    timeline: None,
-                    ..(*ended.record).clone()
-                }),
-                drip: Drip::default(),
-            });
+        if weight(ended) == 0 {
+            return;
+        }
+        // most often nobody else has it any more: what is long is not copied to be thrown away
+        let own = Arc::get_mut(ended).and_then(|own| {
+            let record = Arc::get_mut(&mut own.record)?;
+            Some((record, &mut own.drip))
+        });
+        match own {
+            Some((record, drip)) => {
+                record.timeline = None;
+                *drip = Drip::default();
+            }
+            None => {
+                *ended = Arc::new(Ended {
+                    number: ended.number,
+                    record: Arc::new(RequestRecord {
+                        timeline: None,
+                        ..(*ended.record).clone()
+                    }),
+                    drip: Drip::default(),
+                });
+            }
         }
     }
 }
@@ -188,5 +202,17 @@ mod tests {
             .map(|id| recent.find(id).unwrap().record.timeline.is_some())
             .into();
         assert_eq!(with, [false, false, true, true]);
+    }
+    #[test]
+    fn a_record_that_nobody_else_has_is_not_copied_to_take_its_pictures() {
+        let recent = Recent::new(4);
+        let rows = PICTURES / size_of::<Row>() / 2;
+        push(&recent, "a", rows);
+        let place = || recent.lock().kept[0].record.id.as_ptr();
+        let before = place();
+        push(&recent, "b", rows);
+        push(&recent, "c", rows);
+        assert!(recent.find("a").unwrap().record.timeline.is_none());
+        assert_eq!(place(), before);
     }
 }
