@@ -88,9 +88,11 @@ pub(super) fn message(
     since: SystemTime,
     at: SystemTime,
 ) -> ExportMetricsServiceRequest {
+    let at = nanos(at);
     let span = Span {
-        since: nanos(since),
-        at: nanos(at),
+        // the clock may have been set back to before the start
+        since: nanos(since).min(at),
+        at,
     };
     let metrics = readings.iter().filter_map(|reading| span.metric(reading));
     ExportMetricsServiceRequest {

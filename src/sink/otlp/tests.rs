@@ -9,6 +9,7 @@ use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequ
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::metrics::v1::NumberDataPoint;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as Number;
 use opentelemetry_proto::tonic::trace::v1::Span;
@@ -147,6 +148,37 @@ fn bounded(series: &str) -> String {
     };
     let bound: f64 = le.trim_end_matches("\"}").parse().unwrap();
     format!("{before}le {bound}")
+}
+
+/// Receivers refuse figures that end before they begin.
+#[test]
+fn a_wall_clock_that_was_set_back_makes_no_time_that_ends_before_it_begins() {
+    let metrics = Metrics::new(9);
+    metrics.write(&stream());
+    let readings = metrics.read(&Now::default());
+    let [before, after] = [5, 7].map(|s| UNIX_EPOCH + Duration::from_secs(s));
+    let message = metrics::message(&source(), &readings, after, before);
+    for metric in &message.resource_metrics[0].scope_metrics[0].metrics {
+        let times: Vec<_> = match metric.data.as_ref().unwrap() {
+            Data::Sum(sum) => sum.data_points.iter().map(times_of_number).collect(),
+            Data::Gauge(gauge) => gauge.data_points.iter().map(times_of_number).collect(),
+            Data::Histogram(histogram) => {
+                let points = histogram.data_points.iter();
+                points
+                    .map(|point| (point.start_time_unix_nano, point.time_unix_nano))
+                    .collect()
+            }
+            other => panic!("{other:?}"),
+        };
+        assert!(!times.is_empty());
+        for (start, end) in times {
+            assert!(start <= end && end == 5_000_000_000, "{}", metric.name);
+        }
+    }
+}
+
+fn times_of_number(point: &NumberDataPoint) -> (u64, u64) {
+    (point.start_time_unix_nano, point.time_unix_nano)
 }
 
 /// Each number of the page by its series, as its text has it, and as the message has it.
