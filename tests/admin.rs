@@ -202,6 +202,32 @@ fn a_stream_that_hangs_is_seen_to_hang() {
 }
 
 #[test]
+fn an_interim_answer_is_a_sign_of_life() {
+    let upstream = Upstream::start(|x| {
+        x.request();
+        x.wait(400);
+        x.send("HTTP/1.1 102 Processing\r\n\r\n");
+        x.wait(60_000);
+    });
+    let mut proxy = Proxy::start(&upstream);
+    let admin = proxy.admin();
+    let mut client = Client::connect(proxy.addr);
+    client.send(chat_request(""));
+    assert!(client.interim().is_some());
+    let deadline = now() + PATIENCE;
+    loop {
+        let row = json(admin, "/api/running")[0].clone();
+        let [silence, age] = ["silence_ms", "age_ms"].map(|key| row[key].as_f64().unwrap());
+        if silence < age - 300.0 {
+            assert_eq!(row["waits_for"], "header");
+            break;
+        }
+        assert!(now() < deadline, "{row}");
+        pause(10);
+    }
+}
+
+#[test]
 fn who_comes_back_gets_what_was_missed_and_all_after_a_restart() {
     let upstream = streams();
     let mut proxy = Proxy::with(&upstream.url(), &["--admin-recent", "3"]);

@@ -71,6 +71,7 @@ impl Pump<'_> {
         if head.status.is_informational() && !switches {
             self.observation
                 .tell(|observer| observer.on_upstream_byte(at));
+            self.observation.show();
             if client != Version::HTTP_10 {
                 let _ = self.down.write_response_header(Box::new(forwarded)).await;
             }
