@@ -13,12 +13,14 @@
 //! - [`scrape`]: the metrics
 //! - [`page`]: the page that shows it all, out of `live/page/`
 //! - [`guard`]: who may see it, and what answers tell a browser
+//! - `door`: how its connections come in
 //! - [`server`]: its address and its thread
 //!
 //! All of it only reads. Nothing here can hold the relay: the locks that both take are held for a copy of a few
 //! pointers.
 
 pub mod api;
+mod door;
 pub mod events;
 pub mod guard;
 pub mod page;

@@ -227,6 +227,27 @@ fn an_interim_answer_is_a_sign_of_life() {
     }
 }
 
+/// What the admin side takes of them is missing where the relay accepts and connects.
+#[test]
+fn connections_that_ask_for_nothing_leave_descriptors_to_the_relay() {
+    let upstream = streams();
+    let mut proxy = Proxy::start(&upstream);
+    let admin = proxy.admin();
+    assert_eq!(get(admin, "/healthz").0, 200);
+    let Some(before) = proxy.descriptors() else {
+        return; // only Linux tells
+    };
+    let idle: Vec<_> = (0..200)
+        .map(|_| TcpStream::connect(admin).unwrap())
+        .collect();
+    ask(&proxy);
+    pause(300);
+    let taken = proxy.descriptors().unwrap().saturating_sub(before);
+    assert!((100..=140).contains(&taken), "{taken} of {}", idle.len());
+    drop(idle);
+    assert_eq!(get(admin, "/healthz").0, 200);
+}
+
 #[test]
 fn who_comes_back_gets_what_was_missed_and_all_after_a_restart() {
     let upstream = streams();

@@ -12,6 +12,7 @@ use axum::routing::get;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
+use super::door::Door;
 use super::{Live, api, events, guard, page, scrape};
 use crate::config::Access;
 
@@ -61,9 +62,9 @@ impl Server {
         let app = app(live, access);
         let (stop, stopped) = oneshot::channel();
         let serve = async move {
-            let listener = tokio::net::TcpListener::from_std(listener.tcp)?;
+            let door = Door::new(tokio::net::TcpListener::from_std(listener.tcp)?);
             tokio::select! {
-                done = async { axum::serve(listener, app).await } => done,
+                done = async { axum::serve(door, app).await } => done,
                 _ = stopped => Ok(()),
             }
         };

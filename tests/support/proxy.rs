@@ -142,6 +142,12 @@ impl Proxy {
         line.split_ascii_whitespace().nth(1)?.parse().ok()
     }
 
+    /// How many descriptors the process has open, where the system tells.
+    pub fn descriptors(&self) -> Option<usize> {
+        let open = fs::read_dir(format!("/proc/{}/fd", self.child.id()));
+        Some(open.ok()?.count())
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, name: &str) {
         let pid = self.child.id();
