@@ -7,7 +7,7 @@ use opentelemetry_proto::tonic::trace::v1::{Span, SpanFlags, Status};
 
 use super::attribute::{attribute, maybe};
 use crate::observe::phases::{Phase, lead, phases, us};
-use crate::observe::record::{RequestRecord, Stall};
+use crate::observe::record::{Origin, RequestRecord, Stall};
 use crate::sink::console::text::word;
 use crate::sink::convention::{self, Operation};
 use crate::sink::ids::Ids;
@@ -117,6 +117,9 @@ fn attributes(record: &RequestRecord, operation: Option<&Operation>, error: &str
     let verdict = record.verdict.as_ref();
     let side = verdict.and_then(|verdict| verdict.side.as_ref());
     let server = convention::server(&record.upstream);
+    // an answer of dripline's own is none of that server's
+    let is_own = response.origin == Some(Origin::Dripline);
+    let status = response.status.filter(|_| !is_own);
     let all = [
         maybe("gen_ai.operation.name", operation.map(|of| of.name)),
         maybe("gen_ai.provider.name", operation.map(|of| of.provider)),
@@ -137,7 +140,7 @@ fn attributes(record: &RequestRecord, operation: Option<&Operation>, error: &str
         maybe("server.port", server.1.parse::<u16>().ok()),
         maybe("http.request.method", request.method.as_deref()),
         maybe("url.path", request.path.as_deref()),
-        maybe("http.response.status_code", response.status),
+        maybe("http.response.status_code", status),
         Some(attribute("dripline.id", record.id.as_str())),
         Some(attribute("dripline.end", word(&record.end))),
         maybe(

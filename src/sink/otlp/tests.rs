@@ -18,7 +18,7 @@ use prost::Message;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::observe::record::{End, ErrorKind, Parent, Stall};
+use crate::observe::record::{End, ErrorKind, Origin, Parent, Stall};
 use crate::sink::Metrics;
 use crate::sink::metrics::tests::records::{ended, streamed};
 use crate::sink::metrics::{Format, Now};
@@ -70,6 +70,20 @@ fn spans_as_they_are_sent() {
     let message = sent(Signal::Traces, &[stream(), refused()]);
     let decoded = ExportTraceServiceRequest::decode(message.as_slice()).unwrap();
     insta::assert_json_snapshot!(decoded);
+}
+
+#[test]
+fn an_answer_of_dripline_s_own_is_no_status_of_the_server() {
+    let status = |origin| {
+        let mut record = refused();
+        record.response.status = Some(502);
+        record.response.origin = Some(origin);
+        let span = super::span::spans(&record).remove(0);
+        let mut fields = span.attributes.into_iter();
+        fields.find(|field| field.key == "http.response.status_code")
+    };
+    assert!(status(Origin::Upstream).is_some());
+    assert_eq!(status(Origin::Dripline), None);
 }
 
 #[test]
