@@ -15,8 +15,8 @@ SCENARIOS = ["slow_first_token", "stall", "steady", "block_buffered", "timer_flu
 DIALECTS = ["/v1/responses", "/v1/messages", "/v1/completions", "/api/chat", "/v1beta/models/steady:streamGenerateContent?alt=sse"]
 
 
-def real_records(folder) -> list[dict]:
-    """About 20 records: of each scenario with and without a timeline, of each dialect, of failures."""
+def real_records(folder, *more) -> list[dict]:
+    """About 30 records, by proxies with `more` options: of each scenario with and without a timeline, of each dialect, of failures."""
     server = Process("simulate", [dripline_binary(), "simulate", "--listen", "127.0.0.1:0"], folder)
     url = server.wait_for_line(r"http://127\.0\.0\.1:\d+")[0]
     proxies = []
@@ -26,7 +26,7 @@ def real_records(folder) -> list[dict]:
         ("nobody", f"http://127.0.0.1:{free_port()}", []),
     ]:
         (folder / name).mkdir()
-        proxies.append(Proxy(upstream, folder / name, "--instance", name, *options))
+        proxies.append(Proxy(upstream, folder / name, "--instance", name, *options, *more))
     plain, timeline, nobody = proxies
     calls = [
         *((proxy, "/v1/chat/completions", model, True) for model in SCENARIOS for proxy in (plain, timeline)),

@@ -6,7 +6,9 @@ import subprocess
 
 import pytest
 from clickhouse import ALWAYS, shipped
+from collector import TABLE, Collector, exported
 from report import UTC
+from seeds import real_records
 from support import dripline_binary
 
 
@@ -70,22 +72,38 @@ def test_by_way_of_a_collector(empty, seeds, tmp_path, form):
     empty.load(log)
     by_line = rows_without_text(empty)
     empty.run("TRUNCATE TABLE dripline.records")
-    rows = tmp_path / "rows.jsonl"
-    with open(rows, "w") as out:
-        for record in records:
-            body = json.dumps(record) if form == "body" else "a request"
-            attributes = {} if form == "body" else {key: exported(value) for key, value in record.items()}
-            out.write(json.dumps({"ServiceName": "dripline", "Body": body, "LogAttributes": attributes}) + "\n")
-    empty.run(shipped("otlp.sql"))
-    empty.run(f"INSERT INTO dripline.otlp (ServiceName, Body, LogAttributes) SELECT * FROM file('{rows}', JSONEachRow, 'ServiceName String, Body String, LogAttributes Map(String, String)')")
+    rows = []
+    for record in records:
+        body = json.dumps(record) if form == "body" else "a request"
+        attributes = {} if form == "body" else {key: exported(value) for key, value in record.items()}
+        rows.append({"ServiceName": "dripline", "Body": body, "LogAttributes": attributes})
+    insert(empty, rows, tmp_path)
     assert rows_without_text(empty) == by_line and len(by_line) == len(seeds)
 
 
-def exported(value) -> str:
-    """An attribute as the Collector makes it text: none is empty, objects and lists are JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value)
+def test_what_is_sent_by_otlp_is_what_is_written(empty, tmp_path):
+    """The whole way: from real requests over the protocol into the table, beside the log of the same requests."""
+    collector = Collector()
+    (tmp_path / "proxies").mkdir()
+    records = real_records(tmp_path / "proxies", "--otlp", collector.url, "--otlp-signals", "logs", "--label", 'say "no"')
+    collector.close()
+    assert {row["EventName"] for row in collector.rows} == {"dripline.request"} and len(collector.rows) == len(records)
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(record) + "\n" for record in records))
+    empty.load(log)
+    by_line = rows_without_text(empty)
+    empty.run("TRUNCATE TABLE dripline.records")
+    insert(empty, collector.rows, tmp_path)
+    assert rows_without_text(empty) == by_line and len(by_line) == len(records)
+
+
+def insert(database, rows: list[dict], folder):
+    """Into the table of the Collector's logs."""
+    file = folder / "rows.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    database.run(shipped("otlp.sql"))
+    columns = ", ".join(rows[0])
+    database.run(f"INSERT INTO dripline.otlp ({columns}) SELECT {columns} FROM file('{file}', JSONEachRow, '{TABLE}')")
 
 
 def rows_without_text(database) -> list[str]:
