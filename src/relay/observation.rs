@@ -66,9 +66,10 @@ impl Observation {
     }
 
     /// Shows on the board how far the request is.
-    pub fn show(&self) {
-        if let (Some(entry), Some(observer)) = (&self.entry, &self.observer) {
-            entry.show(observer.progress(), || observer.model());
+    pub fn show(&mut self) {
+        if let Some(entry) = self.entry.take() {
+            self.tell(|observer| entry.show(observer.progress(), || observer.model()));
+            self.entry = Some(entry);
         }
     }
 
