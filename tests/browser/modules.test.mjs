@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { chosenOpen, fromHash, isFilter, matcher, toHash } from '../../src/live/page/filter.js';
 import { flights } from '../../src/live/page/flight.js';
-import { bytes, duration, micros, quantile, short, shown } from '../../src/live/page/format.js';
+import { bytes, duration, micros, percentile, short, shown } from '../../src/live/page/format.js';
 import { gapCounts } from '../../src/live/page/heatmap.js';
 import { Lanes } from '../../src/live/page/lanes.js';
 import { Open, hangs, since } from '../../src/live/page/open.js';
@@ -170,8 +170,8 @@ test('values are written with three digits and a unit, and what was not measured
   assert.deepEqual([0, 42, 999, 1500, null].map(micros), ['0 µs', '42 µs', '999 µs', '1.50 ms', '–']);
   assert.deepEqual([0.05, 0.1, 20, 5000].map(short), ['50 µs', '0.1 ms', '20 ms', '5 s']);
   assert.deepEqual([12, 1400, 2_500_000].map(bytes), ['12 B', '1.4 kB', '2.5 MB']);
-  assert.equal(quantile([1, 2, 3, 4], 0.5), 2);
-  assert.equal(quantile([], 0.5), NaN);
+  assert.equal(percentile([1, 2, 3, 4], 50), 3);
+  assert.equal(percentile([], 50), NaN);
 });
 
 test('text of others shows what cannot be seen, and has an end', () => {

@@ -1,11 +1,14 @@
 // The page and the pictures of `dripline report`, in Chromium, of a log that the proxy wrote in front of the simulated server.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
+import { Store } from '../../src/live/page/store.js';
+import { figuresOf } from '../../src/live/page/tiles.js';
+import { ENDS } from '../../src/live/page/words.js';
 import { collisions, faint, smallest, wide } from './seen.mjs';
 import { Log, SHOTS, dripline, launch, open } from './support.mjs';
 
@@ -125,5 +128,26 @@ test('rows by something else, and only what was asked for', async () => {
     assert.match(await page.locator('.facts').textContent(), /chosen\s*verdict=st\*/);
     const names = await page.locator('#groups tbody tr:not(.cold-row) th').allTextContents();
     assert.ok(names.every((name) => name.trim().startsWith('st')), `${names}`);
+  });
+});
+
+test('the tiles of the live page say what the report says', () => {
+  const path = join(log.folder, 'live.jsonl');
+  copyFileSync(log.path, path);
+  // an end of each kind
+  const some = log.measured()[0];
+  for (const [i, end] of ENDS.map(([word]) => word).entries()) appendFileSync(path, `${JSON.stringify({ ...some, id: `end-${i}`, end })}\n`);
+  const said = JSON.parse(dripline('report', path, '--json'));
+  const records = readFileSync(path, 'utf8').split('\n').slice(0, -1).map((line) => JSON.parse(line));
+  const store = new Store(records.length);
+  for (const { id, started_at, request, upstream, end, verdict, load, ttft_ms, gaps, at, hold, counts, stalls } of records)
+    store.add({
+      id, started_at, ...request, upstream: upstream.name, end, timing: verdict?.timing ?? null, cold: load.cold, ttft_ms, end_ms: at.end_ms, stalls,
+      gap_p50_ms: gaps.token.p50_ms, gap_p99_ms: gaps.token.p99_ms, gap_max_ms: gaps.token.max_ms, token_events: counts.token_events, hold_p99_us: hold.p99_us, ticks: [],
+    });
+  const { ttft50, ttft95, gap99, stalled, failed } = figuresOf(store, store.chosen(() => true));
+  const sum = (of) => said.groups.reduce((total, group) => total + of(group), 0);
+  assert.deepEqual({ ttft50, ttft95, gap99, stalled, failed }, {
+    ttft50: said.warm.ttft.p50_ms, ttft95: said.warm.ttft.p95_ms, gap99: said.warm.gap_p99.p50_ms, stalled: sum((group) => group.stalled), failed: sum((group) => group.errors),
   });
 });

@@ -45,7 +45,7 @@ export function shown(text, most = 160) {
   return cut.replace(UNSEEN, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
-/** Of sorted values, the nearest rank. */
-export function quantile(sorted, q) {
-  return sorted.length ? sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] : NaN;
+/** The percentile `p` of sorted values, by the rank that the record and the report take. */
+export function percentile(sorted, p) {
+  return sorted.length ? sorted[Math.floor((p * (sorted.length - 1) + 50) / 100)] : NaN;
 }

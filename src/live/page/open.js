@@ -1,6 +1,6 @@
 // The requests that are open, with all of their ticks: each event brings only new ones.
 
-import { quantile, shown } from './format.js';
+import { percentile, shown } from './format.js';
 import { packTicks } from './store.js';
 
 // A silence is one when it would be a stall in the record: so long, and so many times what is usual.
@@ -40,7 +40,7 @@ function seenIn(raw) {
   const ticks = packTicks(raw);
   const gaps = [];
   for (let i = 3; i < ticks.length; i += 3) gaps.push([ticks[i] / 10, (ticks[i] - ticks[i - 2]) / 10]);
-  const usual = quantile(gaps.map(([, gap]) => gap).sort((a, b) => a - b), 0.9) || 0;
+  const usual = percentile(gaps.map(([, gap]) => gap).sort((a, b) => a - b), 90) || 0;
   return { ticks, usual, stalls: gaps.filter(([, gap]) => isStall(gap, usual)) };
 }
 

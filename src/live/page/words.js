@@ -43,8 +43,8 @@ export const ENDS = [
   ['ended_without_done', 'a clean end of HTTP without the API’s'],
 ];
 
-/** Ends that are no failure. */
-const GOOD = new Set(['complete', 'upgraded', 'not_a_stream', 'client_gone']);
+/** Ends that are no failure, as in the report. */
+const GOOD = new Set(['complete', 'upgraded', 'not_a_stream', 'client_gone', 'proxy_stopped']);
 
 const places = (list) => new Map(list.map(([word], place) => [word, place]));
 const VERDICT = places(VERDICTS);
