@@ -15,11 +15,14 @@ export function askToken() {
   dialog.showModal();
   // without one there is nothing to see
   dialog.oncancel = (event) => event.preventDefault();
+  // a browser lets a second Esc through
+  dialog.onclose = () => dialog.showModal();
   return new Promise((given) => {
     $('form', dialog).onsubmit = (event) => {
       event.preventDefault();
       setToken(field.value.trim());
       field.value = '';
+      dialog.onclose = null;
       dialog.close();
       given();
     };
