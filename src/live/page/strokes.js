@@ -61,7 +61,7 @@ export function paintSpan(ctx, span, { xOf, lane, width, until, isChosen }) {
   ctx.textBaseline = 'alphabetic';
   ctx.textAlign = 'left';
   const state = isOpen ? stateOf(span) : '';
-  const free = state ? paintState(ctx, state, { right, y, color: span.hangs ? colors().stall : colors().quiet }) : until;
+  const free = state ? paintState(ctx, state, { right, y, color: span.hangs ? colors().hang : colors().quiet }) : until;
   paintName(ctx, span.model, { left, free, y });
   return { left, right, reach: Math.min(left, free) };
 }
