@@ -28,7 +28,7 @@ export class Table {
     this.#host.tabIndex = 0;
     const head = attr(el('div', 'row head'), { role: 'row' });
     for (const { name, words, class: kind } of COLUMNS) {
-      const button = attr(el('button', '', words), { type: 'button', tabindex: -1 });
+      const button = attr(el('button', '', words), { type: 'button' });
       button.addEventListener('click', () => this.#sortBy(name));
       const cell = attr(el('div', kind, button), { role: 'columnheader' });
       this.#heads.set(name, cell);
@@ -98,8 +98,13 @@ export class Table {
     this.#rows.forEach((row, i) => {
       row.element.hidden = i >= n;
       if (i < n) this.#fill(row, first + i);
+      else row.element.removeAttribute('id');
     });
     attr(this.#host, { 'aria-rowcount': this.#order.length + 1 });
+    // what is above it moves it to other rows
+    const chosen = this.#rows.find(({ element, id }) => !element.hidden && id === this.#chosen);
+    if (chosen) attr(this.#host, { 'aria-activedescendant': chosen.element.id });
+    else this.#host.removeAttribute('aria-activedescendant');
   }
 
   #add() {
@@ -149,7 +154,6 @@ export class Table {
     const room = this.#host.clientHeight - 2 * HEIGHT;
     this.#host.scrollTop = Math.min(next * HEIGHT, Math.max(this.#host.scrollTop, next * HEIGHT - room));
     this.#paint();
-    attr(this.#host, { 'aria-activedescendant': `row-${next}` });
   }
 
   #enter(index) {
