@@ -28,15 +28,21 @@ export function toHash(filter, request) {
   return text ? `#${text}` : '';
 }
 
+/** What `over` asks for; not a number where it asks for nothing. */
+function limitOf({ over }) {
+  const limit = Number.parseFloat(over);
+  return limit >= 0 ? limit : NaN;
+}
+
 /** Whether it leaves out more than what is long ago. */
-export const isFilter = (filter) => Object.keys(filter).some((name) => name !== 'by' && name !== 'span');
+export const isFilter = (filter) => !Number.isNaN(limitOf(filter)) || Object.keys(filter).some((name) => !['by', 'span', 'over'].includes(name));
 
 const contains = (part, text) => text.toLowerCase().includes(part.toLowerCase());
 
 /** Those of the open requests that are wanted: they have names, and nothing else yet that is asked for. */
 export function chosenOpen(filter, running) {
-  const { model = '', path = '', upstream, verdict, end, over } = filter;
-  if (upstream || verdict || end || over) return [];
+  const { model = '', path = '', upstream, verdict, end } = filter;
+  if (upstream || verdict || end || !Number.isNaN(limitOf(filter))) return [];
   return [...running.all.values()].filter((one) => contains(model, one.model) && contains(path, one.path));
 }
 
@@ -56,8 +62,8 @@ export function matcher(filter, store, now) {
     const end = place(ENDS, filter.end);
     tests.push((at) => store.ending[at] === end);
   }
-  const over = Number.parseFloat(filter.over);
-  if (over >= 0) {
+  const over = limitOf(filter);
+  if (!Number.isNaN(over)) {
     const column = store[BY.find(([name]) => name === filter.by)?.[0] ?? 'ttft'];
     tests.push((at) => column[at] > over);
   }
