@@ -1,7 +1,9 @@
 // What the tests of the live page stand on: a real proxy in front of the simulated server, and its page in Chromium.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import http from 'node:http';
+import net from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +18,9 @@ const QUICK = 'steps = [{ wait = "1ms..30ms" }, { write = "role" }, { write = "w
 
 export const PATIENCE_MS = 20_000;
 
+/** Seconds of a duration as the page writes it. */
+export const seconds = (text) => Number.parseFloat(text) * (/ ms$/.test(text) ? 0.001 : 1);
+
 /** Asks until it is so; `look` returns what is wrong, or nothing. */
 export async function until(look, patience = PATIENCE_MS) {
   const deadline = performance.now() + patience;
@@ -29,11 +34,11 @@ export async function until(look, patience = PATIENCE_MS) {
 
 /** Simulated server and proxy. */
 export class Stage {
-  static async open({ hangs = false, args = [] } = {}) {
+  static async open({ hangs = false, script: text = hangs ? HANGS : QUICK, args = [] } = {}) {
     const self = new Stage();
     self.folder = mkdtempSync(join(tmpdir(), 'dripline-live-'));
     const script = join(self.folder, 'script.toml');
-    writeFileSync(script, hangs ? HANGS : QUICK);
+    writeFileSync(script, text);
     self.server = await Server.start('simulate', '--listen', '127.0.0.1:0', '--scenario', script);
     self.args = args;
     self.agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
@@ -88,6 +93,43 @@ export class Stage {
     await this.proxy.stop();
     await this.server.stop();
     rmSync(this.folder, { recursive: true });
+  }
+}
+
+/** A way to the page on which bytes can be held up, as on a network that is gone but has not said so. */
+export class Wire {
+  #pairs = new Set();
+  #isPaused = false;
+
+  static async to(url) {
+    const self = new Wire();
+    const { hostname, port } = new URL(url);
+    self.server = net.createServer((here) => {
+      const there = net.connect(port, hostname);
+      for (const [from, to] of [[here, there], [there, here]]) {
+        from.on('data', (bytes) => to.write(bytes)).on('error', () => {}).on('close', () => to.destroy());
+        self.#pairs.add(from);
+        if (self.#isPaused) from.pause();
+      }
+    });
+    await once(self.server.listen(0, '127.0.0.1'), 'listening');
+    self.url = `http://127.0.0.1:${self.server.address().port}`;
+    return self;
+  }
+
+  pause() {
+    this.#isPaused = true;
+    for (const socket of this.#pairs) socket.pause();
+  }
+
+  resume() {
+    this.#isPaused = false;
+    for (const socket of this.#pairs) socket.resume();
+  }
+
+  close() {
+    for (const socket of this.#pairs) socket.destroy();
+    this.server.close();
   }
 }
 

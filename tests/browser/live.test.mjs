@@ -5,15 +5,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { LivePage, Stage, until } from './live.mjs';
+import { LivePage, Stage, seconds, until } from './live.mjs';
 import { SHOTS, launch } from './support.mjs';
 
 let browser;
 before(async () => { browser = await launch(); });
 after(async () => { await browser?.close(); });
-
-/** Seconds of a duration as the page writes it. */
-const seconds = (text) => Number.parseFloat(text) * (/ ms$/.test(text) ? 0.001 : 1);
 
 test('a stream that hangs is seen to hang, and then how it ended', async (t) => {
   const stage = await Stage.open({ hangs: true });

@@ -162,7 +162,31 @@ test('all of it can be reached by keys', () => look(async (live, page) => {
   await page.keyboard.press('Enter');
   await page.waitForSelector('#request .figures');
   assert.equal(await live.text('#request h2'), chosen);
+  // what had the focus is replaced each time, and keys still work
+  const step = async (act) => {
+    const before = await page.evaluate(() => location.hash);
+    await act();
+    await until(async () => ((await page.evaluate(() => location.hash)) === before ? 'another one is shown' : null));
+    await page.waitForSelector('#request .figures');
+  };
+  await step(() => page.keyboard.press('ArrowRight'));
+  await step(() => page.click('#request [aria-label="The request above"]'));
+  await step(() => page.keyboard.press('ArrowRight'));
+  // an address without it closes it
+  await page.evaluate(() => { location.hash = '#model=stea'; });
+  await page.waitForSelector('#request', { state: 'hidden' });
+  await until(async () => ((await page.evaluate(() => location.hash)) === '#model=stea' ? null : 'the address stays'));
   await page.keyboard.press('Escape');
+  await live.rows(MODELS.length);
+  await page.focus('.head button:has-text("TTFT")');
+  assert.equal(await page.evaluate(() => document.activeElement.tabIndex), 0);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('[aria-sort=descending]:has-text("TTFT")');
+  // whoever is read the rows aloud hears the chosen one, wherever it is now
+  await until(async () => ((await page.evaluate(() => {
+    const id = document.querySelector('.rows').getAttribute('aria-activedescendant');
+    return document.querySelectorAll(`#${id}.chosen`).length;
+  })) === 1 ? null : 'the chosen row is named'));
   const outline = await page.evaluate(() => {
     document.querySelector('#pause').focus({ focusVisible: true });
     return getComputedStyle(document.activeElement).outlineStyle;
@@ -172,6 +196,22 @@ test('all of it can be reached by keys', () => look(async (live, page) => {
 
 for (const dark of [false, true]) {
   const name = dark ? 'dark' : 'light';
+  test(`${name}: a request that hangs stands out, and nothing sticks out of a phone`, async (t) => {
+    const hanging = await Stage.open({ hangs: true });
+    t.after(() => hanging.close());
+    const live = await LivePage.open(browser, hanging.live, { dark, width: 360, height: 740 });
+    await live.live();
+    hanging.ask(`some-model-${'long'.repeat(40)}`);
+    await live.page.waitForSelector('#running tr.hangs');
+    assert.deepEqual(await live.page.evaluate(faint), []);
+    assert.equal(await live.page.evaluate(() => document.documentElement.scrollWidth), 360);
+    await live.page.click('#running tbody tr');
+    await live.page.waitForSelector('#request .hangs');
+    assert.deepEqual(await live.page.evaluate(faint), []);
+    await live.page.screenshot({ path: join(SHOTS, `live-hangs-phone-${name}.png`) });
+    await live.close();
+  });
+
   test(`${name}: everything stands out`, () => look(async (live, page) => {
     await live.rows(MODELS.length);
     await page.waitForTimeout(600);
@@ -184,6 +224,9 @@ for (const dark of [false, true]) {
     assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('.panel')).backgroundColor), 'rgb(20, 24, 28)');
     await page.reload();
     assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('.panel')).backgroundColor), 'rgb(20, 24, 28)');
+    // paper is white
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).color), 'rgb(27, 31, 35)');
   }, { dark }));
 }
 

@@ -155,7 +155,7 @@ function spansOf({ store, isWanted, open, now, clock }, from) {
     const { age, silence } = since(one, clock);
     spans.push({
       id: one.id, model: one.model, from: now - age, to: Infinity, now, ticks: one.ticks, stalls: one.stalls,
-      firstToken: one.row.ttft_ms ?? NaN, silence, hangs: hangs(one, silence), waitsFor: one.row.waits_for,
+      firstToken: one.row.ttft_ms ?? NaN, silence, hangs: hangs(one), waitsFor: one.row.waits_for,
     });
   }
   return spans.sort((a, b) => a.from - b.from);

@@ -30,6 +30,9 @@ const NAMES_EVERY_MS = 2000;
 const FRESH_MS = 3000;
 // the server tells its time in whole seconds
 const CLOCK_MS = 2000;
+// a connection is lost when nothing came for so long: keep-alives come every 15 s, open requests four times a second
+const SILENT_MS = 40_000;
+const SILENT_BUSY_MS = 5000;
 
 let store = new Store(1);
 const running = new Open();
@@ -82,15 +85,18 @@ function setHash() {
   if (hash !== location.hash) history.replaceState(null, '', hash || location.pathname);
 }
 
+// it may be among the open ones a moment longer
+const hasEnded = (id) => store.find(id) >= 0 || held.some((row) => row.id === id);
+
 /** What the filter leaves, and the time that it spans. */
 function view() {
   const { now, running: seen } = moment();
   const places = store.chosen(matcher(filter, store, now));
   const stillOpen = chosenOpen(filter, seen);
-  const to = edge(now, store.lastEnd, stillOpen.length > 0);
+  const to = edge(now, store.lastEnd, stillOpen.length > 0 || Boolean(filter.span));
   let from = filter.span ? to - Number(filter.span) * 1000 : to;
   if (!filter.span) for (const place of places) if (store.start[place] < from) from = store.start[place];
-  return { store, places, open: stillOpen, inFlight: seen.all.size, missed, isFiltered: isFilter(filter), filter, now, time: axis(from, to) };
+  return { store, places, open: stillOpen, inFlight: seen.isKnown ? seen.all.size : null, missed: missed + store.gone, isFiltered: isFilter(filter), filter, now, time: axis(from, to) };
 }
 
 const takes = {
@@ -127,8 +133,13 @@ function tell(state, more) {
     const told = Date.parse(more.headers.get('date') ?? '');
     // a clock that is right stays as it is
     ahead = Math.abs(told - Date.now()) > CLOCK_MS ? told + 500 - Date.now() : 0;
-    if (wanted && !dialog.id) dialog.open(wanted);
-  } else running.take([], performance.now());
+    running.take([], performance.now());
+    if (wanted && (!dialog.id || dialog.isWaiting)) dialog.open(wanted);
+  } else {
+    running.lose();
+    dialog.lose();
+  }
+  parts.want();
   drip.isDirty = true;
   showStanding();
 }
@@ -142,7 +153,7 @@ function showStanding() {
 }
 
 function pause() {
-  paused = paused ? null : { ...moment(), running: { all: new Map(running.all) } };
+  paused = paused ? null : { ...moment(), running: { ...running } };
   $('#pause').setAttribute('aria-pressed', String(Boolean(paused)));
   setText($('#pause'), paused ? 'Go on' : 'Pause');
   if (!paused) for (const row of held.splice(0)) store.add(row);
@@ -164,11 +175,15 @@ const turns = [
     const { now, clock, running: seen } = moment();
     list.show(seen, clock);
     const one = running.all.get(dialog.id);
-    if (one && dialog.isWaiting) dialog.tick(one, performance.now());
+    if (one && dialog.isWaiting && !hasEnded(one.id)) dialog.tick(one, performance.now());
     if (now - store.lastEnd < FRESH_MS) parts.want();
     if (paused) showStanding();
   }],
-  [NAMES_EVERY_MS, () => suggest(store)],
+  [NAMES_EVERY_MS, () => {
+    suggest(store);
+    // what was in the span is no longer, although nothing happens
+    if (filter.span && !paused) parts.want();
+  }],
 ].map(([every, act]) => ({ every, act, at: -Infinity }));
 
 function frame() {
@@ -186,8 +201,9 @@ $('#pause').addEventListener('click', pause);
 $('#help').addEventListener('click', () => $('#keys').showModal());
 addEventListener('hashchange', () => {
   const named = fromHash(location.hash);
-  setFilter(named.filter);
   if (named.request && named.request !== dialog.id) open(named.request);
+  else if (!named.request && dialog.id) dialog.close();
+  setFilter(named.filter);
 });
 shortcuts({
   '/': () => $('[name=model]').focus(),
@@ -201,4 +217,9 @@ shortcuts({
 });
 form.show(filter);
 requestAnimationFrame(frame);
-follow({ take: (name, value) => takes[name]?.(value), tell, refused: askToken });
+follow({
+  take: (name, value) => takes[name]?.(value),
+  tell,
+  refused: askToken,
+  patience: () => (running.all.size ? SILENT_BUSY_MS : SILENT_MS),
+});

@@ -58,6 +58,8 @@ export class RequestDialog {
     this.#dialog = dialog;
     this.#beside = beside;
     this.#changed = changed;
+    // it holds the focus when what had it was replaced, so that keys still come here
+    dialog.tabIndex = -1;
     dialog.addEventListener('close', () => {
       this.#asked?.abort();
       [this.#id, this.#whole] = [null, null];
@@ -78,9 +80,13 @@ export class RequestDialog {
     return this.#id;
   }
 
-  /** Whether it shows a request that was running when it was opened, and has no record yet. */
+  /** Whether it is open, and has no record yet. */
   get isWaiting() {
-    return this.#id !== null && this.#whole === null && this.#state.isConnected;
+    return this.#id !== null && this.#whole === null;
+  }
+
+  close() {
+    this.#dialog.close();
   }
 
   /** Opens it, or shows another in its place; `running` is what is known of one that is open. */
@@ -119,6 +125,7 @@ export class RequestDialog {
     const tools = el('div', 'tools', sign('←', 'The request above', () => this.#go(-1)), sign('→', 'The request below', () => this.#go(1)),
       sign('×', 'Close', () => this.#dialog.close()));
     this.#dialog.replaceChildren(el('header', '', head, tools), el('div', 'body', ...body));
+    if (!this.#dialog.contains(document.activeElement)) this.#dialog.focus();
   }
 
   #go(step) {
@@ -133,10 +140,20 @@ export class RequestDialog {
     paintChunks(this.#canvas, { ticks, stalls: record.stalls, firstToken: record.at.first_token_ms, length });
   }
 
-  /** While it runs: its age, its silence, its chunks. */
+  /** While nobody knows whether it runs. */
+  lose() {
+    this.#state.classList.remove('hangs');
+    setText(this.#state, 'Without a connection it is not known whether it still runs.');
+  }
+
+  /** While it runs: its age, its silence, its chunks. It may have been named before it was known to run. */
   tick(one, clock) {
+    if (!this.#state.isConnected) {
+      this.open(one.id, one);
+      return;
+    }
     const { age, silence } = since(one, clock);
-    const isSilent = hangs(one, silence);
+    const isSilent = hangs(one);
     setText(this.#state, `Running for ${duration(age)}, silent for ${duration(silence)}, ${one.row.events} events so far. It is all here when it has ended.`);
     this.#state.classList.toggle('hangs', isSilent);
     const stalls = one.stalls.map(([at, gap]) => ({ at_ms: at, gap_ms: gap }));

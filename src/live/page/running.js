@@ -37,13 +37,14 @@ export class RunningList {
       setText(cells.silence, duration(silence));
       setText(cells.ttft, duration(row.ttft_ms));
       setText(cells.events, count(row.events));
-      cells.tr.classList.toggle('hangs', hangs(one, silence));
+      cells.tr.classList.toggle('hangs', hangs(one));
     }
     for (const id of gone) {
       this.#rows.get(id).tr.remove();
       this.#rows.delete(id);
     }
     const n = running.all.size;
+    setText($('.empty', this.#panel), running.isKnown ? 'Nothing is running.' : 'Without a connection it is not known what runs.');
     setText($('#open-count'), n > all.length ? `${count(n)}, the oldest ${all.length} shown` : n ? count(n) : '');
     this.#panel.classList.toggle('nothing', n === 0);
   }

@@ -30,6 +30,8 @@ export class Store {
     /** Requests that came so far; the last `n` are here. */
     this.total = 0;
     this.n = 0;
+    /** Those that had to go. */
+    this.gone = 0;
     /** The latest end, ms of the epoch. */
     this.lastEnd = 0;
     for (const name of NUMBERS) this[name] = new Float64Array(keeps);
@@ -46,7 +48,7 @@ export class Store {
       for (const name of [...NUMBERS, ...WORDS, 'status', ...OTHERS]) next[name][next.n] = this[name][i % this.keeps];
       next.places.set(next.id[next.n], next.n);
     }
-    [next.total, next.lastEnd] = [next.n, this.lastEnd];
+    [next.total, next.gone, next.lastEnd] = [next.n, this.gone, this.lastEnd];
     return next;
   }
 
@@ -54,8 +56,10 @@ export class Store {
   add(row) {
     if (this.places.has(row.id)) return false;
     const at = this.total % this.keeps;
-    if (this.n === this.keeps) this.places.delete(this.id[at]);
-    else this.n += 1;
+    if (this.n === this.keeps) {
+      this.places.delete(this.id[at]);
+      this.gone += 1;
+    } else this.n += 1;
     this.total += 1;
     this.places.set(row.id, at);
     this.id[at] = row.id;

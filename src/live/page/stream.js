@@ -5,8 +5,7 @@ import { Parser } from './sse.js';
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
-// the server says something at least every 15 s
-const SILENT_MS = 40_000;
+const LOOK_MS = 1000;
 // other things come to their turn after this
 const SLICE_MS = 10;
 
@@ -15,14 +14,14 @@ const others = () => (globalThis.scheduler?.yield ? scheduler.yield() : sleep(0)
 
 /**
  * Never ends. `take` gets each event's name and value, `tell` how it stands: `live`, `lost` with why, `refused`; what
- * `refused` returns is waited for.
+ * `refused` returns is waited for. A connection that brings nothing for longer than `patience()`, ms, is lost.
  */
-export async function follow({ take, tell, refused }) {
+export async function follow({ take, tell, refused, patience }) {
   const parser = new Parser((name, data) => take(name, JSON.parse(data)));
   let wait = FIRST_WAIT_MS;
   for (;;) {
     try {
-      await connection(parser, (response) => {
+      await connection(parser, patience, (response) => {
         wait = FIRST_WAIT_MS;
         tell('live', response);
       });
@@ -40,10 +39,18 @@ export async function follow({ take, tell, refused }) {
   }
 }
 
-async function connection(parser, begun) {
+async function connection(parser, patience, begun) {
   const giveUp = new AbortController();
-  const abandon = () => giveUp.abort(new Error(`nothing came for ${SILENT_MS / 1000} s`));
-  let watch = setTimeout(abandon, SILENT_MS);
+  let came, isLate;
+  const heard = () => { [came, isLate] = [Date.now(), false]; };
+  heard();
+  // by the time of day: a machine that slept did not count. Twice: what has come may only wait for its turn
+  const watch = setInterval(() => {
+    const silent = Date.now() - came;
+    const wasLate = isLate;
+    isLate = silent > patience();
+    if (isLate && wasLate) giveUp.abort(new Error(`nothing came for ${Math.round(silent / 1000)} s`));
+  }, LOOK_MS);
   try {
     const headers = parser.id === null ? {} : { 'Last-Event-ID': parser.id };
     const response = await ask('api/events', { headers, signal: giveUp.signal });
@@ -53,18 +60,20 @@ async function connection(parser, begun) {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      clearTimeout(watch);
-      watch = setTimeout(abandon, SILENT_MS);
+      heard();
       for (const piece of pieces(value)) {
         parser.feed(piece);
         if (performance.now() - turn > SLICE_MS) {
           await others();
+          heard();
           turn = performance.now();
         }
       }
     }
   } finally {
-    clearTimeout(watch);
+    clearInterval(watch);
+    // also where an event could not be taken: a browser has but few connections for one server
+    giveUp.abort();
     parser.reset();
   }
 }
