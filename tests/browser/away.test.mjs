@@ -35,6 +35,28 @@ test('what is not known while the proxy is away is not claimed', async (t) => {
   await live.close();
 });
 
+test('before it is connected the page claims nothing', async (t) => {
+  const stage = await Stage.open();
+  t.after(() => stage.close());
+  const context = await browser.newContext();
+  let letGo;
+  const held = new Promise((done) => { letGo = done; });
+  await context.route('**/api/events', async (route) => {
+    await held;
+    await route.continue();
+  });
+  const live = await LivePage.open(browser, stage.live, { context });
+  await until(async () => ((await live.text('#state')) === 'connecting' ? null : `it is ${await live.text('#state')}`));
+  const requests = async (n) => until(async () => ((await live.text('#tiles .requests dd')) === n ? null : `${await live.text('#tiles .requests dd')} requests`));
+  await requests('–');
+  assert.ok(!(await live.$('#graph .empty').isVisible()), 'whether something has come is not known yet');
+  letGo();
+  await live.live();
+  await until(async () => ((await live.text('#graph .empty')).startsWith('Nothing has come') ? null : 'now it is known'));
+  await requests('0');
+  await live.close();
+});
+
 test('a connection that brings nothing is no stream that hangs', async (t) => {
   const stage = await Stage.open({ script: 'steps = [{ write = "role" }, { write = "word", times = 3000, every = "20ms" }, { write = "done" }]' });
   t.after(() => stage.close());

@@ -26,7 +26,7 @@ export async function until(look, patience = PATIENCE_MS) {
   const deadline = performance.now() + patience;
   for (;;) {
     const wrong = await look();
-    if (!wrong) return;
+    if (wrong == null) return; // an empty text is what is wrong, too
     if (performance.now() > deadline) assert.fail(wrong);
     await sleep(50);
   }

@@ -59,13 +59,13 @@ export class Scatter {
   }
 
   /** Shows those of a view that have both values. */
-  show({ store, places, time, now }) {
+  show({ store, places, inFlight, time, now }) {
     const selected = this.#at >= 0 ? this.#store.id[this.#places[this.#at]] : null;
     const columns = [this.#column('x', store), this.#column('y', store)];
     this.#places = places.filter((at) => columns.every((column) => !Number.isNaN(column[at])));
     [this.#store, this.#time, this.#now] = [store, time, now];
     this.#at = selected === null ? -1 : this.#places.indexOf(store.find(selected));
-    this.#panel.classList.toggle('nothing', store.n === 0);
+    this.#panel.classList.toggle('nothing', store.n === 0 && inFlight !== null);
     this.#plot.redraw();
   }
 

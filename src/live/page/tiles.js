@@ -58,7 +58,8 @@ export class Tiles {
   show({ store, places, inFlight, isFiltered }) {
     const set = (name, text) => setText(this.#values.get(name), text);
     const figures = figuresOf(store, places);
-    set('requests', count(places.length));
+    // without a connection nothing has come, which says nothing
+    set('requests', count(store.n || inFlight !== null ? places.length : null));
     setText(this.#requests, isFiltered ? `of ${count(store.n)} requests` : 'requests');
     set('open', count(inFlight));
     set('ttft50', duration(figures.ttft50));
