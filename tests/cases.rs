@@ -8,6 +8,7 @@ mod support;
 /// One file for each kind of fault.
 mod cases {
     mod hop;
+    mod pauses;
     mod rig;
     mod rig_itself;
 
