@@ -32,7 +32,11 @@ fuzz_target!(|program: &[u8]| {
     check(&record, &exchange);
     no_figure_is_below_zero(&json);
     let again: RequestRecord = serde_json::from_value(json).unwrap();
-    assert_eq!(again, record, "read back");
+    let written = RequestRecord {
+        distributions: None, // stay beside the JSON
+        ..record.clone()
+    };
+    assert_eq!(again, written, "read back");
 
     if is_damaged(&record) {
         return; // what is left of it depends on how it came
