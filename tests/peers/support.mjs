@@ -93,11 +93,10 @@ export class Proxy {
     const self = new Proxy();
     self.folder = mkdtempSync(join(tmpdir(), 'dripline-peers-'));
     self.log = join(self.folder, 'dripline.jsonl');
-    const upstreamPort = new URL(upstream).port;
     self.process = await Process.start(
       resolve(ROOT, process.env.DRIPLINE_BIN ?? 'target/debug/dripline'),
-      ['proxy', '--upstream', upstream, '--listen', '127.0.0.1:0', '--log', self.log, ...options],
-      new RegExp(`127\\.0\\.0\\.1:(?!${upstreamPort}\\b)(\\d+)\\b`),
+      ['proxy', '--upstream', upstream, '--listen', '127.0.0.1:0', '--admin', 'off', '--log', self.log, ...options],
+      /listening on +http:\/\/127\.0\.0\.1:(\d+)/,
     );
     self.url = `http://127.0.0.1:${self.process.ready[1]}`;
     return self;

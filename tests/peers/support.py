@@ -177,8 +177,7 @@ class Proxy:
         if "--admin" not in options:
             command += ["--admin", "127.0.0.1:0"]
         self.process = Process("dripline", [*command, *options], folder)
-        upstream_port = upstream.rsplit(":", 1)[1].split("/")[0]
-        announced = self.process.wait_for_line(rf"127\.0\.0\.1:(?!{upstream_port}\b)(\d+)\b")
+        announced = self.process.wait_for_line(r"listening on +http://127\.0\.0\.1:(\d+)")
         self.port = int(announced[1])
         self.url = f"http://127.0.0.1:{self.port}"
 
