@@ -50,18 +50,6 @@ fn hangs() -> Upstream {
     })
 }
 
-fn streams() -> Upstream {
-    Upstream::start(|x| {
-        x.request();
-        x.send(STREAM);
-        for _ in 0..5 {
-            x.send(chunk(event("a")));
-            x.wait(20);
-        }
-        x.send([chunk(DONE), LAST.into()].concat());
-    })
-}
-
 fn ask(proxy: &Proxy) {
     let mut client = Client::connect(proxy.addr);
     client.send(chat_request(""));
@@ -105,7 +93,7 @@ impl Events {
 
 #[test]
 fn what_has_ended_is_listed_and_each_is_there_in_full() {
-    let upstream = streams();
+    let upstream = Upstream::streaming();
     let mut proxy = Proxy::start(&upstream);
     let admin = proxy.admin();
     (0..3).for_each(|_| ask(&proxy));
@@ -230,7 +218,7 @@ fn an_interim_answer_is_a_sign_of_life() {
 /// What the admin side takes of them is missing where the relay accepts and connects.
 #[test]
 fn connections_that_ask_for_nothing_leave_descriptors_to_the_relay() {
-    let upstream = streams();
+    let upstream = Upstream::streaming();
     let mut proxy = Proxy::start(&upstream);
     let admin = proxy.admin();
     assert_eq!(get(admin, "/healthz").0, 200);
@@ -250,7 +238,7 @@ fn connections_that_ask_for_nothing_leave_descriptors_to_the_relay() {
 
 #[test]
 fn who_comes_back_gets_what_was_missed_and_all_after_a_restart() {
-    let upstream = streams();
+    let upstream = Upstream::streaming();
     let mut proxy = Proxy::with(&upstream.url(), &["--admin-recent", "3"]);
     let admin = proxy.admin();
     ask(&proxy);
@@ -278,7 +266,7 @@ fn who_comes_back_gets_what_was_missed_and_all_after_a_restart() {
 
 #[test]
 fn only_those_who_may_see_it_do() {
-    let upstream = streams();
+    let upstream = Upstream::streaming();
     let mut proxy = Proxy::start(&upstream);
     let admin = proxy.admin();
     let (status, head, body) = get_with(admin, "/api/about", "Host: evil.example\r\n");

@@ -45,18 +45,6 @@ fn wait_for(admin: SocketAddr, is_there: impl Fn(&BTreeMap<&str, f64>) -> bool) 
     }
 }
 
-fn streams() -> Upstream {
-    Upstream::start(|x| {
-        x.request();
-        x.send(STREAM);
-        for _ in 0..5 {
-            x.send(chunk(event("a")));
-            x.wait(20);
-        }
-        x.send([chunk(DONE), LAST.into()].concat());
-    })
-}
-
 fn ask(addr: SocketAddr, model: &str) {
     let mut client = Client::connect(addr);
     let body = json!({"model": model, "stream": true, "messages": []}).to_string();
@@ -66,7 +54,7 @@ fn ask(addr: SocketAddr, model: &str) {
 
 #[test]
 fn a_scrape_gets_the_text_that_it_asks_for() {
-    let upstream = streams();
+    let upstream = Upstream::streaming();
     let mut proxy = Proxy::start(&upstream);
     let admin = proxy.admin();
     ask(proxy.addr, "m");
@@ -126,7 +114,7 @@ fn what_is_open_is_in_flight_and_what_has_ended_is_counted() {
 
 #[test]
 fn a_client_cannot_break_the_page_nor_grow_it() {
-    let upstream = streams();
+    let upstream = Upstream::streaming();
     let mut proxy = Proxy::with(&upstream.url(), &["--metrics-models", "2"]);
     let admin = proxy.admin();
     let models = ["good", "a\"} 1\n# EOF", "c", "d\\", "e"];
@@ -158,7 +146,7 @@ fn records_that_are_lost_are_counted() {
     if !std::path::Path::new("/dev/full").exists() {
         return; // only Linux has one
     }
-    let upstream = streams();
+    let upstream = Upstream::streaming();
     let mut proxy = Proxy::with(&upstream.url(), &["--log", "/dev/full", "--quiet"]);
     let admin = proxy.admin();
     (0..3).for_each(|_| ask(proxy.addr, "m"));

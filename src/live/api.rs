@@ -42,7 +42,7 @@ pub async fn about(State(live): State<Live>) -> Response {
     }
     json(&Now {
         about: &live.about,
-        in_flight: live.running.all().len(),
+        in_flight: live.running.n(),
         latest: *live.recent.latest().borrow(),
     })
 }

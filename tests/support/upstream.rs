@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use socket2::SockRef;
 
 use super::http::{Body, Head};
-use super::{PATIENCE, ms, now};
+use super::{DONE, LAST, PATIENCE, STREAM, chunk, event, ms, now};
 
 /// The server. It ends with the test process.
 pub struct Upstream {
@@ -71,7 +71,20 @@ impl Upstream {
         Upstream::start_reading(usize::MAX, script)
     }
 
-    /// The same, but each connection is read only up to `limit` bytes.
+    /// Answers each request with a stream: five events, each followed by 20 ms, and the end marker.
+    pub fn streaming() -> Upstream {
+        Upstream::start(|x| {
+            x.request();
+            x.send(STREAM);
+            for _ in 0..5 {
+                x.send(chunk(event("a")));
+                x.wait(20);
+            }
+            x.send([chunk(DONE), LAST.into()].concat());
+        })
+    }
+
+    /// The same as [`Upstream::start`], but each connection is read only up to `limit` bytes.
     pub fn start_reading(
         limit: usize,
         script: impl Fn(&mut Exchange) + Send + Sync + 'static,
