@@ -37,6 +37,7 @@ use std::sync::Arc;
 use http::HeaderValue;
 use tokio::sync::watch;
 
+pub use load::Gauge;
 pub use running::Running;
 pub use server::Proxy;
 
@@ -65,7 +66,7 @@ pub struct Shared {
     upstream: upstream::Upstream,
     /// What `Host` becomes; `None` keeps the client's.
     host: Option<HeaderValue>,
-    gauge: load::Gauge,
+    gauge: Arc<load::Gauge>,
     /// What the latest records have in common; asked once a request, at its end.
     history: history::Kept,
     emit: Emit,
@@ -84,10 +85,10 @@ impl Shared {
         Ok(Shared {
             upstream: upstream::Upstream::new(config),
             host: (!config.preserve_host).then_some(host),
-            gauge: load::Gauge::new(config.cold_after),
+            gauge: Arc::new(load::Gauge::new(config.cold_after)),
             history: history::Kept::default(),
             emit,
-            running: (config.admin.is_some() || config.otlp.is_some()).then(Arc::default),
+            running: config.admin.is_some().then(Arc::default),
             phase,
             config: config.clone(),
         })

@@ -37,12 +37,12 @@ pub async fn about(State(live): State<Live>) -> Response {
     struct Now<'a> {
         #[serde(flatten)]
         about: &'a About,
-        in_flight: usize,
+        in_flight: u64,
         latest: u64,
     }
     json(&Now {
         about: &live.about,
-        in_flight: live.running.n(),
+        in_flight: live.scrape.gauge.in_flight(),
         latest: *live.recent.latest().borrow(),
     })
 }

@@ -8,15 +8,17 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
 use super::Live;
-use crate::relay::Running;
+use crate::relay::Gauge;
 use crate::sink::metrics::{Format, Now};
 use crate::sink::{Metrics, Sinks};
 
-/// What a scrape asks.
+/// Whom a scrape asks.
 #[derive(Debug, Clone)]
 pub struct Scrape {
     /// What has ended.
     pub metrics: Arc<Metrics>,
+    /// What is open.
+    pub gauge: Arc<Gauge>,
     /// What became of the records.
     pub sinks: Arc<Sinks>,
     /// The upstream, as records name it.
@@ -25,9 +27,9 @@ pub struct Scrape {
 
 impl Scrape {
     /// What is known at this moment alone.
-    pub fn now(&self, running: &Running) -> Now {
+    pub fn now(&self) -> Now {
         Now {
-            in_flight: vec![(self.upstream.clone(), running.n() as u64)],
+            in_flight: vec![(self.upstream.clone(), self.gauge.in_flight())],
             records: self.sinks.totals(),
         }
     }
@@ -41,7 +43,7 @@ pub async fn metrics(State(live): State<Live>, headers: HeaderMap) -> Response {
         .filter_map(|value| value.to_str().ok())
         .collect();
     let format = Format::of_accept(Some(&accept.join(",")));
-    let now = live.scrape.now(&live.running);
-    let page = live.scrape.metrics.encode(format, now);
+    let metrics = live.scrape.metrics.clone();
+    let page = metrics.encode(format, move || live.scrape.now());
     ([(CONTENT_TYPE, format.content_type())], page).into_response()
 }

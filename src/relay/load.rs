@@ -1,17 +1,18 @@
 //! How busy the upstream was when a request came: `load` in the record.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::observe::record::Load;
 
 /// Counts the requests that are open, and knows when the last one ended.
+#[derive(Debug)]
 pub struct Gauge {
     cold_after: Duration,
     state: Mutex<State>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     in_flight: u64,
     last_end: Option<Instant>,
@@ -28,7 +29,7 @@ impl Gauge {
 
     /// Takes note of a request that came at `at`, and says what it met.
     pub fn enter(&self, at: Instant) -> Load {
-        let mut state = self.state.lock().expect("nothing in here panics");
+        let mut state = self.state();
         let idle = state.last_end.filter(|_| state.in_flight == 0);
         let idle = idle.map(|end| at.saturating_duration_since(end));
         let load = Load {
@@ -42,9 +43,18 @@ impl Gauge {
 
     /// Takes note that a request ended at `at`.
     pub fn leave(&self, at: Instant) {
-        let mut state = self.state.lock().expect("nothing in here panics");
+        let mut state = self.state();
         state.in_flight -= 1;
         state.last_end = Some(at);
+    }
+
+    /// How many requests are open. One whose record was emitted is not.
+    pub fn in_flight(&self) -> u64 {
+        self.state().in_flight
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing in here panics")
     }
 }
 
@@ -61,8 +71,10 @@ mod tests {
         assert!(first.cold && first.in_flight == 0 && first.idle_before_ms.is_none());
         let beside = gauge.enter(t + s(1));
         assert!(!beside.cold && beside.in_flight == 1 && beside.idle_before_ms.is_none());
+        assert_eq!(gauge.in_flight(), 2);
         gauge.leave(t + s(2));
         gauge.leave(t + s(3));
+        assert_eq!(gauge.in_flight(), 0);
         let warm = gauge.enter(t + s(5));
         assert_eq!((warm.cold, warm.idle_before_ms), (false, Some(2000.0)));
         gauge.leave(t + s(6));

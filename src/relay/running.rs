@@ -28,11 +28,6 @@ impl Running {
         lock(&self.open).open.values().cloned().collect()
     }
 
-    /// How many are open.
-    pub fn n(&self) -> usize {
-        lock(&self.open).open.len()
-    }
-
     pub(super) fn enter(self: &Arc<Self>, t0: Instant, head: &RequestHead) -> Entry {
         let open = Arc::new(Open {
             id: head.id.clone(),

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::tap::Tap;
-use super::{Emit, Phase, Running, Shared, clock, exchange};
+use super::{Emit, Gauge, Phase, Running, Shared, clock, exchange};
 use crate::config::ProxyConfig;
 
 /// Pause after a failed accept (most often: out of file descriptors), so that it cannot spin.
@@ -71,9 +71,14 @@ impl Proxy {
         self.local_addr
     }
 
-    /// The open requests; `None` where the configuration has neither an admin side nor a collector to tell.
+    /// The open requests; `None` where the configuration has no admin side to show them.
     pub fn running(&self) -> Option<Arc<Running>> {
         self.shared.running.clone()
+    }
+
+    /// How many requests are open.
+    pub fn gauge(&self) -> Arc<Gauge> {
+        self.shared.gauge.clone()
     }
 
     /// Where it is in its life.

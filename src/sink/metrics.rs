@@ -44,7 +44,8 @@ pub struct Metrics {
     figures: Mutex<Figures>,
 }
 
-/// What is only known at the moment of a scrape.
+/// What is only known at the moment of a scrape. It is asked for after what was counted until then, so that a request
+/// that has ended is not open on the same page.
 #[derive(Debug, Clone, Default)]
 pub struct Now {
     /// Open requests of each upstream.
@@ -68,7 +69,11 @@ impl Metrics {
     }
 
     /// The text of a scrape. Takes milliseconds where there are many models: not for a thread that relays.
-    pub fn encode(self: &Arc<Self>, format: Format, now: Now) -> String {
+    pub fn encode(
+        self: &Arc<Self>,
+        format: Format,
+        now: impl Fn() -> Now + Send + Sync + 'static,
+    ) -> String {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Scrape {
             metrics: Arc::clone(self),
@@ -84,7 +89,7 @@ impl Metrics {
     }
 
     /// All metrics as they are now. Takes as long as a scrape.
-    pub fn read(&self, now: &Now) -> Vec<Reading> {
+    pub fn read(&self, now: impl Fn() -> Now) -> Vec<Reading> {
         let mut readings = Readings(Vec::new());
         let read = self.show(now, &mut readings);
         debug_assert!(read.is_ok(), "nothing is written");
@@ -92,8 +97,9 @@ impl Metrics {
     }
 
     /// Shows all metrics, in the order of the catalog.
-    fn show(&self, now: &Now, to: &mut impl Viewer) -> fmt::Result {
+    fn show(&self, now: impl Fn() -> Now, to: &mut impl Viewer) -> fmt::Result {
         self.figures().show(to)?;
+        let now = now();
         let mut in_flight = Family::<Level>::new(&IN_FLIGHT);
         for (upstream, n) in &now.in_flight {
             in_flight.at([upstream]).set(*n);
@@ -118,13 +124,18 @@ impl Metrics {
     }
 }
 
-#[derive(Debug)]
-struct Scrape {
+struct Scrape<N> {
     metrics: Arc<Metrics>,
-    now: Now,
+    now: N,
 }
 
-impl Collector for Scrape {
+impl<N> fmt::Debug for Scrape<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scrape").finish_non_exhaustive()
+    }
+}
+
+impl<N: Fn() -> Now + Send + Sync + 'static> Collector for Scrape<N> {
     fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
         self.metrics.show(&self.now, &mut Text(encoder))
     }

@@ -44,10 +44,11 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
         Arc::new(move |record, drip| {
             if all || record.is_generation_or_stream() {
                 let record = Arc::new(record);
-                sinks.emit(&record);
+                // First, so that what a log or a metric tells of can be looked at.
                 if let Some(recent) = &recent {
-                    recent.push(record, drip);
+                    recent.push(record.clone(), drip);
                 }
+                sinks.emit(&record);
             }
         })
     };
@@ -58,12 +59,13 @@ pub async fn run(config: ProxyConfig) -> anyhow::Result<()> {
     let page = admin.as_ref().map(|admin| admin.listener.addr());
     let scrape = Scrape {
         metrics,
+        gauge: proxy.gauge(),
         sinks: sinks.clone(),
         upstream: config.upstream.authority.clone(),
     };
     let push = export
         .filter(Export::has_metrics)
-        .map(|export| export.push(scrape.clone(), proxy.running().unwrap_or_default()))
+        .map(|export| export.push(scrape.clone()))
         .transpose()?;
     let admin = admin
         .map(|admin| admin.serve(&config, &proxy, scrape))

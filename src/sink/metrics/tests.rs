@@ -54,12 +54,12 @@ fn some() -> Vec<RequestRecord> {
 
 #[test]
 fn the_text_of_prometheus() {
-    insta::assert_snapshot!(metrics(9, &some()).encode(Format::Text, now()));
+    insta::assert_snapshot!(metrics(9, &some()).encode(Format::Text, now));
 }
 
 #[test]
 fn the_text_of_open_metrics() {
-    insta::assert_snapshot!(metrics(9, &some()).encode(Format::OpenMetrics, now()));
+    insta::assert_snapshot!(metrics(9, &some()).encode(Format::OpenMetrics, now));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn every_gap_of_every_request_is_in_its_bucket() {
         [81_920.0, 90_000.0, 0.0, 25.001, 1.0],
     ];
     let records: Vec<_> = gaps.iter().map(|gaps| streamed("m", gaps)).collect();
-    let page = metrics(9, &records).encode(Format::Text, Now::default());
+    let page = metrics(9, &records).encode(Format::Text, Now::default);
     let samples = samples(&page);
     let value = |name: &str, le: Option<f64>| -> f64 {
         let fits = |sample: &&Sample| {
@@ -124,7 +124,7 @@ fn stalls_past_the_worst_five_are_counted() {
     gaps[10..17].fill(300.0);
     let record = streamed("m", &gaps);
     assert_eq!(record.stalls.len(), 5);
-    let page = metrics(9, &[record]).encode(Format::Text, Now::default());
+    let page = metrics(9, &[record]).encode(Format::Text, Now::default);
     let stalls = samples(&page)
         .into_iter()
         .find(|sample| sample.name == "dripline_stalls_total");
@@ -133,7 +133,7 @@ fn stalls_past_the_worst_five_are_counted() {
 
 #[test]
 fn what_fails_is_an_operation_with_the_type_of_its_error() {
-    let page = metrics(9, &some()).encode(Format::Text, Now::default());
+    let page = metrics(9, &some()).encode(Format::Text, Now::default);
     let mut types = BTreeMap::new();
     for sample in samples(&page) {
         if sample.name == "gen_ai_client_operation_duration_seconds_count" {
@@ -152,7 +152,7 @@ fn the_catalog_is_what_is_written() {
     all.push(ended("m", End::ClientGone, None));
     let metrics = metrics(9, &all);
     for format in [Format::Text, Format::OpenMetrics] {
-        let page = metrics.encode(format, now());
+        let page = metrics.encode(format, now);
         let helps: Vec<&str> = page
             .lines()
             .filter_map(|line| line.strip_prefix("# HELP "))
@@ -182,7 +182,7 @@ fn the_catalog_is_what_is_written() {
 
 #[test]
 fn an_exemplar_leads_to_its_request_and_stays_short() {
-    let page = metrics(9, &some()).encode(Format::OpenMetrics, now());
+    let page = metrics(9, &some()).encode(Format::OpenMetrics, now);
     let exemplars: Vec<&str> = page
         .lines()
         .filter_map(|line| line.split_once(" # "))
@@ -204,7 +204,7 @@ fn an_exemplar_leads_to_its_request_and_stays_short() {
 fn a_record_of_a_log_has_no_gaps_to_count_but_the_rest() {
     let mut record = streamed("m", &[20.0, 20.0]);
     record.distributions = None;
-    let page = metrics(9, &[record]).encode(Format::Text, Now::default());
+    let page = metrics(9, &[record]).encode(Format::Text, Now::default);
     let names: BTreeSet<String> = samples(&page)
         .into_iter()
         .map(|sample| sample.name)
@@ -250,7 +250,7 @@ proptest! {
             .collect();
         let metrics = metrics(most, &records);
         for format in [Format::Text, Format::OpenMetrics] {
-            let page = metrics.encode(format, now());
+            let page = metrics.encode(format, now);
             let samples = samples(&page);
             let known: BTreeSet<&str> = names
                 .iter()

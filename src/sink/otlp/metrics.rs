@@ -37,7 +37,8 @@ pub struct Push {
 }
 
 impl Push {
-    /// Sends `metrics` every `interval`. `now` gives what is only known at the moment, and the wall clock.
+    /// Sends `metrics` every `interval`. `now` gives what is only known at the moment,
+    /// `wall` the wall clock.
     ///
     /// # Errors
     ///
@@ -47,18 +48,19 @@ impl Push {
         source: Source,
         interval: Duration,
         metrics: Arc<Metrics>,
-        now: impl Fn() -> (Now, SystemTime) + Send + 'static,
+        now: impl Fn() -> Now + Send + 'static,
+        wall: fn() -> SystemTime,
     ) -> io::Result<Push> {
         let (close, closing) = channel();
         let (alive, ended) = channel::<()>();
-        let since = now().1;
+        let since = wall();
         let run = move || {
             let _alive = alive;
             let mut pause = interval;
             loop {
                 let over = is_over_within(&closing, pause);
-                let (figures, at) = now();
-                let message = message(&source, &metrics.read(&figures), since, at);
+                let readings = metrics.read(&now);
+                let message = message(&source, &readings, since, wall());
                 pause = match client.post(Signal::Metrics, &message.encode_to_vec()) {
                     Answer::Again { after } => interval.max(after.unwrap_or_default()),
                     Answer::Taken { .. } | Answer::Refused => interval,

@@ -169,7 +169,7 @@ fn bounded(series: &str) -> String {
 fn a_wall_clock_that_was_set_back_makes_no_time_that_ends_before_it_begins() {
     let metrics = Metrics::new(9);
     metrics.write(&stream());
-    let readings = metrics.read(&Now::default());
+    let readings = metrics.read(Now::default);
     let [before, after] = [5, 7].map(|s| UNIX_EPOCH + Duration::from_secs(s));
     let message = metrics::message(&source(), &readings, after, before);
     for metric in &message.resource_metrics[0].scope_metrics[0].metrics {
@@ -202,12 +202,12 @@ fn the_metrics_are_those_of_the_page() {
     for record in [stream(), refused(), streamed("m", &[0.4, 30.0])] {
         metrics.write(&record);
     }
-    let now = Now {
+    let now = || Now {
         in_flight: vec![("127.0.0.1:8000".into(), 3)],
         records: Vec::new(),
     };
     let since = UNIX_EPOCH + Duration::from_secs(7);
-    let message = metrics::message(&source(), &metrics.read(&now), since, since);
+    let message = metrics::message(&source(), &metrics.read(now), since, since);
     let message = ExportMetricsServiceRequest::decode(message.encode_to_vec().as_slice()).unwrap();
     let page = metrics.encode(Format::Text, now);
 
@@ -289,7 +289,7 @@ fn an_exemplar_leads_to_the_span() {
     metrics.write(&record);
     let message = metrics::message(
         &source(),
-        &metrics.read(&Now::default()),
+        &metrics.read(Now::default),
         UNIX_EPOCH,
         UNIX_EPOCH,
     );
@@ -416,7 +416,7 @@ proptest! {
         check(&record)?;
         let metrics = Metrics::new(3);
         metrics.write(&record);
-        metrics::message(&source(), &metrics.read(&Now::default()), UNIX_EPOCH, UNIX_EPOCH);
+        metrics::message(&source(), &metrics.read(Now::default), UNIX_EPOCH, UNIX_EPOCH);
     }
 }
 

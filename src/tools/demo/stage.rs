@@ -75,8 +75,8 @@ impl Stage {
         let counted = sinks.clone();
         let emit = move |record: RequestRecord, drip| {
             let record = Arc::new(record);
-            counted.emit(&record);
             recent.push(record.clone(), drip);
+            counted.emit(&record);
             // nobody receives once the demo is over
             let _ = sender.send(record);
         };
@@ -85,6 +85,7 @@ impl Stage {
             .context("cannot start the proxy")?;
         let scrape = Scrape {
             metrics,
+            gauge: proxy.gauge(),
             sinks,
             upstream: config.upstream.authority.clone(),
         };

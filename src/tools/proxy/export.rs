@@ -1,13 +1,11 @@
 //! What a proxy sends to a collector.
 
-use std::sync::Arc;
-
 use anyhow::Context;
 use ulid::Ulid;
 
 use crate::config::{Otlp as Config, ProxyConfig};
 use crate::live::scrape::Scrape;
-use crate::relay::{Running, clock};
+use crate::relay::clock;
 use crate::sink::otlp::metrics::Push;
 use crate::sink::otlp::{Client, Signal, Source};
 use crate::sink::{Otlp, Sink};
@@ -62,11 +60,11 @@ impl Export {
     /// # Errors
     ///
     /// There are no more threads to be had.
-    pub fn push(self, scrape: Scrape, running: Arc<Running>) -> anyhow::Result<Push> {
+    pub fn push(self, scrape: Scrape) -> anyhow::Result<Push> {
         let metrics = scrape.metrics.clone();
-        let now = move || (scrape.now(&running), clock::wall());
         let (client, interval) = (self.client(), self.config.interval);
-        Push::start(client, self.source, interval, metrics, now)
+        let now = move || scrape.now();
+        Push::start(client, self.source, interval, metrics, now, clock::wall)
             .context("cannot start the thread that sends metrics")
     }
 
