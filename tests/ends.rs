@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 
 use socket2::{Domain, Socket, Type};
 use support::upstream::How;
@@ -148,12 +148,9 @@ fn a_half_closed_client_is_answered_where_that_is_allowed() {
 
 #[test]
 fn an_upstream_that_cannot_be_reached_is_a_502_that_names_the_cause() {
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap(); // closed again
+    let nobody = Nobody::new();
     let cases = [
-        (format!("http://{free}"), "refused"),
+        (format!("http://{}", nobody.addr), "refused"),
         ("http://no-such-host.invalid:9".to_owned(), "resolve"),
     ];
     for (url, cause) in cases {

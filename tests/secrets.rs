@@ -3,8 +3,6 @@
 
 mod support;
 
-use std::net::TcpListener;
-
 use support::proxy::Stopped;
 use support::*;
 
@@ -93,11 +91,8 @@ fn what_passes_is_not_written() {
 
 #[test]
 fn a_failure_to_connect_is_not_told_with_the_request() {
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap(); // closed again
-    let proxy = Proxy::with(&format!("http://{free}"), &TRACE);
+    let nobody = Nobody::new();
+    let proxy = Proxy::with(&format!("http://{}", nobody.addr), &TRACE);
     let response = Client::connect(proxy.addr).ask(planted());
     assert_eq!(response.status(), 502);
     assert!(!response.text().contains(KEY));

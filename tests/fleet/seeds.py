@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
-from support import Process, Proxy, dripline_binary, free_port, until
+from support import Process, Proxy, dripline_binary, nobodys_port, until
 
 # Each scenario's streams come in a way of their own. The slow ones go first: all are sent at once.
 SCENARIOS = ["slow_first_token", "stall", "steady", "block_buffered", "timer_flushed", "whole_body", "gzip_unflushed",
@@ -23,7 +23,7 @@ def real_records(folder, *more) -> list[dict]:
     for name, upstream, options in [
         ("plain", url, ["--record", "all"]),
         ("timeline", url, ["--timeline"]),
-        ("nobody", f"http://127.0.0.1:{free_port()}", []),
+        ("nobody", f"http://127.0.0.1:{nobodys_port()}", []),
     ]:
         (folder / name).mkdir()
         proxies.append(Proxy(upstream, folder / name, "--instance", name, *options, *more))

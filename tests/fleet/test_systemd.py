@@ -6,7 +6,7 @@ import urllib.request
 
 import pytest
 from deploy import DEPLOY, tool
-from support import Process, dripline_binary, free_port, until
+from support import Process, dripline_binary, nobodys_port, until
 
 SERVICE = DEPLOY / "systemd/dripline.service"
 
@@ -24,7 +24,7 @@ def command(folder) -> list[str]:
     assert (binary, arguments[at]) == ("/usr/local/bin/dripline", "/etc/dripline/dripline.toml")
     arguments[at] = str(folder / "dripline.toml")
     # the name is looked up: nobody listens there
-    (folder / "dripline.toml").write_text(f'upstream = "http://localhost:{free_port()}"\nlisten = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\n')
+    (folder / "dripline.toml").write_text(f'upstream = "http://localhost:{nobodys_port()}"\nlisten = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\n')
     return [str(dripline_binary()), *arguments, "--log", str(folder / "dripline.jsonl")]
 
 

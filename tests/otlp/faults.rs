@@ -1,7 +1,6 @@
 //! How what is sent gets there, and what a collector costs that does not take it.
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
@@ -123,11 +122,9 @@ fn what_waits_is_sent_at_the_end() {
 #[test]
 fn a_dead_collector_costs_a_counter() {
     let upstream = streams();
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let mut proxy = proxy(&upstream, &format!("http://{free}"), &[]);
+    let nobody = Nobody::new();
+    let dead = nobody.addr;
+    let mut proxy = proxy(&upstream, &format!("http://{dead}"), &[]);
     for _ in 0..5 {
         let took = ask(&proxy, "");
         assert!(took < ms(3000), "a stream of 120 ms took {took:?}");
@@ -143,10 +140,10 @@ fn a_dead_collector_costs_a_counter() {
     assert!(took < ms(4000), "nobody is waited for: {took:?}");
     assert_eq!((stopped.status.code(), stopped.records.len()), (Some(0), 5));
     for path in ["logs", "traces"] {
-        let told = format!("5 of 5 records did not reach http://{free}/v1/{path}");
+        let told = format!("5 of 5 records did not reach http://{dead}/v1/{path}");
         assert!(stopped.stderr.contains(&told), "{}", stopped.stderr);
     }
-    let told = format!("http://{free}/v1/metrics does not take what it is sent");
+    let told = format!("http://{dead}/v1/metrics does not take what it is sent");
     assert!(stopped.stderr.contains(&told), "{}", stopped.stderr);
 }
 

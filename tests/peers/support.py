@@ -58,6 +58,17 @@ def free_port() -> int:
         return s.getsockname()[1]
 
 
+_TAKEN = []
+
+
+def nobodys_port() -> int:
+    """A port where nobody listens: it is taken until the tests are over, so nobody who asks for a free one gets it."""
+    taken = socket.socket()
+    taken.bind(("127.0.0.1", 0))
+    _TAKEN.append(taken)
+    return taken.getsockname()[1]
+
+
 def until(condition, within_s: float, what: str):
     """Asks `condition` again and again until it gives something true, and returns that."""
     deadline = time.monotonic() + within_s

@@ -16,14 +16,12 @@ fn fails(args: &[&str]) -> String {
 
 #[test]
 fn a_server_that_is_not_there_is_told_once_and_at_once() {
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let told = fails(&[&url(free)]);
+    let nobody = Nobody::new();
+    let told = fails(&[&url(nobody.addr)]);
     assert!(
         told.contains(&format!(
-            "the warm-up failed, so nothing was measured: {free} refused the connection"
+            "the warm-up failed, so nothing was measured: {} refused the connection",
+            nobody.addr
         )),
         "{told}"
     );
@@ -35,7 +33,7 @@ fn a_server_that_is_not_there_is_told_once_and_at_once() {
         "2",
     ]);
     assert!(told.contains("2 of 2 runs failed; runs 1, 2: no-such-name.invalid has a name that could not be resolved"), "{told}");
-    let told = fails(&[&format!("https://{free}"), "--runs", "1"]);
+    let told = fails(&[&format!("https://{}", nobody.addr), "--runs", "1"]);
     assert!(told.contains("nothing listens there"), "{told}");
 }
 

@@ -15,8 +15,11 @@ pub mod simulated;
 pub mod tls;
 pub mod upstream;
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
 
 pub use client::{Client, End, Response};
 pub use proxy::Proxy;
@@ -26,6 +29,25 @@ pub use upstream::{Exchange, Upstream};
 
 /// How long a test waits for what must come. Only a failing test ever waits this long.
 pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An address where nobody listens: its port is taken while this lives, so nobody who asks for a free one gets it.
+pub struct Nobody {
+    pub addr: SocketAddr,
+    _taken: Socket,
+}
+
+impl Nobody {
+    pub fn new() -> Nobody {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        socket.bind(&any.into()).expect("a free port");
+        let addr = socket.local_addr().expect("it is bound");
+        Nobody {
+            addr: addr.as_socket().expect("an address"),
+            _taken: socket,
+        }
+    }
+}
 
 /// The head of a chunked event stream.
 pub const STREAM: &str =
