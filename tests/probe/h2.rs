@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener as StdListener};
+use std::net::{Shutdown, SocketAddr, TcpListener as StdListener};
 use std::process::Output;
 use std::time::Duration;
 
@@ -214,6 +214,9 @@ fn a_server_that_speaks_no_http_2_is_told_as_such() {
             let (mut stream, _) = listener.accept().unwrap();
             let _ = stream.read(&mut [0; 4096]);
             let _ = stream.write_all(says.as_bytes());
+            // Closing with something unread would reset the connection.
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = stream.read_to_end(&mut Vec::new());
         });
         let (record, told) = failed(addr, &[]);
         assert_eq!(record["end"], end, "{record}");

@@ -65,7 +65,12 @@ fn rows_appended_to_a_file_are_a_log() {
         (&first["run"], &first["cold"]),
         (&Value::Null, &true.into())
     );
-    assert!(first["record"]["timeline"].as_array().unwrap().len() > 8);
+    // How many pieces there are is up to the network.
+    let pieces = first["record"]["timeline"].as_array().unwrap();
+    assert_eq!(
+        Some(pieces.len() as u64),
+        first["record"]["counts"]["chunks"].as_u64()
+    );
 }
 
 #[test]
