@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 
-import { LivePage, Stage, until } from './live.mjs';
+import { LivePage, Stage, closeRequest, until } from './live.mjs';
 import { launch } from './support.mjs';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
@@ -36,7 +36,7 @@ test('names from outside are text, wherever they stand', async (t) => {
     await page.waitForSelector('#request .figures');
     await page.click('#request summary');
     await page.waitForSelector('#request pre');
-    await page.keyboard.press('Escape');
+    await closeRequest(page);
   }
   // in a link, too
   await page.goto(`${stage.live}/#model=${encodeURIComponent(HOSTILE[0])}&verdict=<img>&end="><script>&request=<img src=x>`);

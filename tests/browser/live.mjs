@@ -21,6 +21,12 @@ export const PATIENCE_MS = 20_000;
 /** Seconds of a duration as the page writes it. */
 export const seconds = (text) => Number.parseFloat(text) * (/ ms$/.test(text) ? 0.001 : 1);
 
+/** Closes the request that is open: its dialog leaves the address a task later. */
+export async function closeRequest(page) {
+  await page.keyboard.press('Escape');
+  await until(async () => (/request=/.test(await page.evaluate(() => location.hash)) ? 'the address names it still' : null));
+}
+
 /** Asks until it is so; `look` returns what is wrong, or nothing. */
 export async function until(look, patience = PATIENCE_MS) {
   const deadline = performance.now() + patience;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { LivePage, Stage, until } from './live.mjs';
+import { LivePage, Stage, closeRequest, until } from './live.mjs';
 import { faint, smallest } from './seen.mjs';
 import { SHOTS, launch } from './support.mjs';
 
@@ -139,9 +139,8 @@ test('a click on a mark opens its request, with all that is known', () => look(a
   // the one above: of requests that began in the same millisecond a stall, which ends late, is the last
   await page.keyboard.press('ArrowLeft');
   await until(async () => ((await live.text('#request h2')) !== title ? null : 'the next one is shown'));
-  await page.keyboard.press('Escape');
-  // a dialog tells that it has closed in a task of its own (WHATWG HTML, "close the dialog")
-  await until(async () => ((await page.evaluate(() => location.hash)) === '' ? null : 'the address names it still'));
+  await closeRequest(page);
+  assert.equal(await page.evaluate(() => location.hash), '');
 }));
 
 test('all of it can be reached by keys', () => look(async (live, page) => {
@@ -155,7 +154,7 @@ test('all of it can be reached by keys', () => look(async (live, page) => {
     assert.match(await live.text(`#${place} .readout`), /TTFT/);
     await page.keyboard.press('Enter');
     await page.waitForSelector('#request .figures');
-    await page.keyboard.press('Escape');
+    await closeRequest(page);
   }
   await page.keyboard.press('t');
   await page.keyboard.press('ArrowDown');

@@ -61,6 +61,8 @@ export class RequestDialog {
     // it holds the focus when what had it was replaced, so that keys still come here
     dialog.tabIndex = -1;
     dialog.addEventListener('close', () => {
+      // it is told in a task of its own (WHATWG HTML, "close the dialog"), and the next may be open by then
+      if (dialog.open) return;
       this.#asked?.abort();
       [this.#id, this.#whole] = [null, null];
       changed(null);
