@@ -66,7 +66,7 @@ pub struct Shared {
     upstream: upstream::Upstream,
     /// What `Host` becomes; `None` keeps the client's.
     host: Option<HeaderValue>,
-    gauge: Arc<load::Gauge>,
+    gauge: Arc<Gauge>,
     /// What the latest records have in common; asked once a request, at its end.
     history: history::Kept,
     emit: Emit,
@@ -85,7 +85,7 @@ impl Shared {
         Ok(Shared {
             upstream: upstream::Upstream::new(config),
             host: (!config.preserve_host).then_some(host),
-            gauge: Arc::new(load::Gauge::new(config.cold_after)),
+            gauge: Arc::new(Gauge::new(config.cold_after)),
             history: history::Kept::default(),
             emit,
             running: config.admin.is_some().then(Arc::default),

@@ -139,6 +139,13 @@ test('a click on a mark opens its request, with all that is known', () => look(a
   // the one above: of requests that began in the same millisecond a stall, which ends late, is the last
   await page.keyboard.press('ArrowLeft');
   await until(async () => ((await live.text('#request h2')) !== title ? null : 'the next one is shown'));
+  // the next one is open before the dialog tells that it was closed
+  await page.evaluate(() => {
+    document.querySelector('#request').close();
+    document.querySelector('.space .row').click();
+  });
+  await page.waitForSelector('#request .figures');
+  assert.match(await page.evaluate(() => location.hash), /request=/);
   await closeRequest(page);
   assert.equal(await page.evaluate(() => location.hash), '');
 }));

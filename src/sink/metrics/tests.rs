@@ -63,6 +63,18 @@ fn the_text_of_open_metrics() {
 }
 
 #[test]
+fn what_is_open_is_asked_for_after_what_has_ended() {
+    let metrics = metrics(9, &[]);
+    let late = metrics.clone();
+    let page = metrics.encode(Format::Text, move || {
+        late.write(&streamed("late", &[20.0]));
+        Now::default()
+    });
+    assert!(!page.contains("late"), "{page}");
+    assert!(metrics.encode(Format::Text, now).contains("late"));
+}
+
+#[test]
 fn every_gap_of_every_request_is_in_its_bucket() {
     let gaps = [
         [0.4, 0.5, 0.501, 25.0, 700.0],
